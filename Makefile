@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# Every target is a command of tools/dev/tp, which does the work; `make help` lists
+# them. Variables given to make reach it through the environment. Folders of the same
+# name as a command exist (kernel/), hence the list.
+
+MAKEFLAGS += --no-print-directory
+
+COMMANDS := help run check check-full kernel base-kernel boot shell kunit kselftest \
+	    tree refresh series apply setup gates clean
+
+.PHONY: $(COMMANDS)
+.DEFAULT_GOAL := help
+
+$(COMMANDS):
+	@tools/dev/tp $@
+
+# What is no command gets tp's own sentence about it.
+.DEFAULT:
+	@tools/dev/tp $@

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef __ASM_TEXT_POKE_H
+#define __ASM_TEXT_POKE_H
+
+#include <linux/types.h>
+
+#include <asm/brk-imm.h>
+#include <asm/insn-def.h>
+
+struct text_poke_site;
+
+/* An instruction is one unit; ftrace keeps 8-byte literals in the text. */
+#define TEXT_POKE_UNIT		AARCH64_INSN_SIZE
+#define TEXT_POKE_MAX		8
+
+#define TEXT_POKE_BRK_INSN	(AARCH64_BREAK_MON | (TEXT_POKE_BRK_IMM << 5))
+
+/**
+ * struct arch_text_poke_insn - what the trap handler acts as
+ * @insn:	NOP, B or BL, in CPU byte order
+ */
+struct arch_text_poke_insn {
+	u32 insn;
+};
+
+/**
+ * struct arch_text_poke_map - the alias that is mapped
+ * @flags:	interrupt flags from before
+ */
+struct arch_text_poke_map {
+	unsigned long flags;
+};
+
+bool arch_text_poke_atomic(const struct text_poke_site *site);
+#define arch_text_poke_atomic arch_text_poke_atomic
+
+bool arch_text_poke_trappable(const void *addr);
+#define arch_text_poke_trappable arch_text_poke_trappable
+
+#endif /* __ASM_TEXT_POKE_H */

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef __ASM_TEXT_POKE_TEST_H
+#define __ASM_TEXT_POKE_TEST_H
+
+/*
+ * What the KUnit test of the text poke core needs to know about arm64.
+ *
+ * The encodings are written out here, from the Arm Architecture Reference
+ * Manual (DDI 0487), C6.2, so that the test does not ask the code under test.
+ */
+
+#include <linux/stringify.h>
+#include <linux/types.h>
+
+#include <asm/byteorder.h>
+#include <asm/ptrace.h>
+
+#define TEXT_POKE_TEST_LEN	4
+
+/* Branches reach this far back, and one instruction less ahead. */
+#define TEXT_POKE_TEST_REACH	0x8000000
+
+/*
+ * int text_poke_test_fn(void), which returns what its site makes it return:
+ *
+ *	nop						1
+ *	b text_poke_test_target				2
+ *	bl text_poke_test_callee			3
+ *
+ * and void text_poke_test_field(void), which is nothing but sites.
+ */
+#define TEXT_POKE_TEST_FIELD	4096
+#define TEXT_POKE_TEST_TEXT						\
+	asm(".pushsection .text\n"					\
+	    ".balign 8\n"						\
+	    ".type text_poke_test_fn, %function\n"			\
+	    "text_poke_test_fn:\n"					\
+	    "	stp	x29, x30, [sp, #-16]!\n"			\
+	    "	mov	x29, sp\n"					\
+	    "	mov	w0, #1\n"					\
+	    "text_poke_test_site:\n"					\
+	    "	nop\n"							\
+	    "	b	1f\n"						\
+	    "text_poke_test_target:\n"					\
+	    "	mov	w0, #2\n"					\
+	    "1:	ldp	x29, x30, [sp], #16\n"				\
+	    "	ret\n"							\
+	    "text_poke_test_callee:\n"					\
+	    "	mov	w0, #3\n"					\
+	    "	ret\n"							\
+	    ".size text_poke_test_fn, . - text_poke_test_fn\n"		\
+	    ".balign 8\n"						\
+	    ".type text_poke_test_field, %function\n"			\
+	    "text_poke_test_field:\n"					\
+	    "	.rept	" __stringify(TEXT_POKE_TEST_FIELD) "\n"	\
+	    "	nop\n"							\
+	    "	.endr\n"						\
+	    "	ret\n"							\
+	    ".size text_poke_test_field, . - text_poke_test_field\n"	\
+	    ".popsection\n")
+
+static inline void text_poke_test_put(void *insn, u32 val)
+{
+	*(__le32 *)insn = cpu_to_le32(val);
+}
+
+static inline u32 text_poke_test_imm26(const void *from, const void *to)
+{
+	return ((to - from) >> 2) & 0x3ffffff;
+}
+
+static inline void text_poke_test_nop(void *insn)
+{
+	text_poke_test_put(insn, 0xd503201f);
+}
+
+static inline void text_poke_test_jump(void *insn, const void *from,
+				       const void *to)
+{
+	text_poke_test_put(insn, 0x14000000 | text_poke_test_imm26(from, to));
+}
+
+static inline void text_poke_test_call(void *insn, const void *from,
+				       const void *to)
+{
+	text_poke_test_put(insn, 0x94000000 | text_poke_test_imm26(from, to));
+}
+
+/* An instruction that nothing emulates: mov w0, #1. */
+static inline void text_poke_test_odd(void *insn)
+{
+	text_poke_test_put(insn, 0x52800020);
+}
+
+/* What an encoder returns for a branch that does not reach. */
+static inline void text_poke_test_unencodable(void *insn)
+{
+	text_poke_test_put(insn, 0xd4202000);
+}
+
+/* brk #8 */
+static inline void text_poke_test_trap(void *insn)
+{
+	text_poke_test_put(insn, 0xd4200100);
+}
+
+/* The state in which a CPU arrives that has hit the trap at @addr. */
+static inline void text_poke_test_hit(struct pt_regs *regs, void *addr)
+{
+	regs->pc = (unsigned long)addr;
+	regs->regs[30] = 0x30303030;
+	regs->pstate = PSR_MODE_EL1h | PSR_BTYPE_MASK | PSR_N_BIT;
+}
+
+/* What a call that returns to @ret leaves behind. */
+static inline bool text_poke_test_called(const struct pt_regs *regs,
+					 const void *ret)
+{
+	return regs->regs[30] == (unsigned long)ret;
+}
+
+static inline bool text_poke_test_not_called(const struct pt_regs *regs)
+{
+	return regs->regs[30] == 0x30303030;
+}
+
+/* The flags are as before, and the landing pad state is over. */
+static inline bool text_poke_test_flags_kept(const struct pt_regs *regs)
+{
+	return regs->pstate == (PSR_MODE_EL1h | PSR_N_BIT);
+}
+
+/* Between the trap and text_poke_handle_trap(); static ones may be inlined. */
+#define TEXT_POKE_TEST_PATH "el1h_64_sync_handler", "el1_brk64"
+
+#endif /* __ASM_TEXT_POKE_TEST_H */

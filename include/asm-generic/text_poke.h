@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _ASM_GENERIC_TEXT_POKE_H
+#define _ASM_GENERIC_TEXT_POKE_H
+
+/*
+ * Defaults of the text poke hooks that an architecture may leave out.
+ * <linux/text_poke.h> includes this at its end; nobody else does.
+ */
+
+#ifndef arch_text_poke_atomic
+/**
+ * arch_text_poke_atomic - may old and new be exchanged under a running CPU?
+ * @site:	the site, prepared
+ *
+ * True if the manual of the architecture promises that a CPU which executes
+ * @site->addr during the store executes the old or the new instruction and
+ * nothing else.  The default promises nothing, so that every batch of such an
+ * architecture is guarded.
+ *
+ * Context: Process context, text_mutex held.
+ * Return: true if so.
+ */
+static inline bool arch_text_poke_atomic(const struct text_poke_site *site)
+{
+	return false;
+}
+#endif
+
+#ifndef arch_text_poke_trappable
+/**
+ * arch_text_poke_trappable - can code at this address take a trap?
+ * @addr:	an address in kernel text
+ *
+ * False for text that runs where the kernel's own trap handler cannot be
+ * reached, such as a hypervisor's.  Such a site is written without a guard if
+ * arch_text_poke_atomic() allows that, and is refused otherwise.  The default
+ * is for an architecture all of whose kernel text can trap.
+ *
+ * Context: Process context, text_mutex held.
+ * Return: true if it can.
+ */
+static inline bool arch_text_poke_trappable(const void *addr)
+{
+	return true;
+}
+#endif
+
+#endif /* _ASM_GENERIC_TEXT_POKE_H */

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _LINUX_TEXT_POKE_H
+#define _LINUX_TEXT_POKE_H
+
+/*
+ * Text poke: changing kernel instructions while other CPUs execute them
+ *
+ * Jump labels, ftrace and their like turn a branch into a nop and back while
+ * the kernel runs.  This is the one place that does it.  Users queue the
+ * instructions they want changed; the core writes them, makes every CPU
+ * refetch, and tells perf what changed, so that somebody who decodes a
+ * hardware trace of the kernel knows which instruction a CPU executed.
+ *
+ *
+ * Words:
+ *
+ *   site     an address, its old bytes and its new bytes
+ *   unit     the first bytes of a site, which one store changes at once:
+ *            one byte on x86, the whole instruction on arm64
+ *   tail     what follows the unit, if anything
+ *   trap     a breakpoint instruction that fits into a unit
+ *   batch    the sites that change together
+ *   sync     every online CPU has refetched its instructions
+ *   record   PERF_RECORD_TEXT_POKE
+ *   listener a perf event that asked for records
+ *
+ *
+ * API overview:
+ *
+ *   text_poke_batch_add(addr, old, new, len, emulate);
+ *   text_poke_batch_add_data(addr, old, new, len);
+ *   text_poke_batch_finish();
+ *   text_poke_batch_cancel();
+ *
+ *   text_poke_single(addr, old, new, len, emulate);
+ *   text_poke_early(addr, old, new, len);
+ *   text_poke_verify(addr, old, len);
+ *
+ * Usage example:
+ *
+ *	mutex_lock(&text_mutex);
+ *	for_each_call(call) {
+ *		ret = text_poke_batch_add(call->addr, &nop, &bl, 4, NULL);
+ *		if (ret)
+ *			break;
+ *	}
+ *	if (ret)
+ *		text_poke_batch_cancel();
+ *	else
+ *		ret = text_poke_batch_finish();
+ *	mutex_unlock(&text_mutex);
+ *
+ * There is one batch, and text_mutex protects it from the first add to the
+ * finish or cancel: whoever drops the mutex with sites still queued hands
+ * them to the next user.
+ *
+ *
+ * The protocol:
+ *
+ *   poker                               any other CPU
+ *   ----------------------------------  ------------------------------------
+ *   a: publish the sorted batch
+ *   b: write a trap into every unit
+ *   c: sync ........................... the old instruction cannot run
+ *   d: emit one record per site         a hit acts as the NEW instruction
+ *   e: write the tails; sync .......... all have left code begun before d
+ *   f: write the units
+ *   g: sync ........................... the trap cannot be hit
+ *   h: retire the batch
+ *
+ * Between c and g a CPU that comes to a site traps, and the trap handler does
+ * what the new instruction would have done.  A record is stamped inside that
+ * window, so whatever ran before the stamp was old and whatever runs after it
+ * is new: no decoder has to guess.  This batch is called guarded.
+ *
+ * If nobody listens, and the architecture says that every pair of old and new
+ * instruction in the batch may be exchanged under a running CPU, a to e are
+ * left out: write, sync.  This batch is called direct.  The choice is made
+ * once per batch under text_mutex, and text_poke_listener_barrier() keeps a
+ * new listener from appearing in the middle of one.
+ *
+ *
+ * Rules for callers:
+ *
+ *   - Only one instruction of a sequence is ever changed.  A CPU, or a task
+ *     that was preempted, may be between any two instructions.
+ *   - Say what is there now.  A caller that really cannot know passes NULL
+ *     for @old; nobody else does.
+ *   - Between add and finish, do not change the sites by other means.
+ *   - The text must stay: a module's sites are poked while the module is
+ *     neither being loaded (use text_poke_early()) nor unloaded.
+ *
+ * Lock order: cpu_hotplug_lock, jump_label_mutex or ftrace_lock, text_mutex,
+ * then the lock of the writable alias.  The core takes no lock on its own
+ * besides the last, and never waits for another CPU with that one held.
+ *
+ *
+ * Errors, for every function that returns an int:
+ *
+ *   -EINVAL      misaligned address, impossible length, not an instruction
+ *   -ENXIO       the address is not in kernel text
+ *   -EFAULT      the text cannot be read, or its alias cannot be written
+ *   -EILSEQ      the old bytes are not what the caller said
+ *   -ERANGE      the caller could not encode the new instruction
+ *   -EOPNOTSUPP  the site has to trap, and either cannot, or nothing can act
+ *                as its new instruction meanwhile
+ *   -EEXIST      the site overlaps another one of the batch
+ *   -EBUSY       text_poke_early() on text that other CPUs may be running
+ *   -EIO         an earlier batch could neither be written nor rolled back;
+ *                its traps are still served, but text no longer changes
+ *
+ * An error means that nothing has changed and nothing was recorded, except
+ * that a write which fails midway is rolled back: then there are records of
+ * the change and of its reversal.
+ */
+
+#include <linux/compiler.h>
+#include <linux/types.h>
+
+struct pt_regs;
+
+#ifdef CONFIG_TEXT_POKE
+
+#include <asm/text_poke.h>
+
+/**
+ * struct text_poke_site - one place in the kernel text that is to change
+ * @addr:	where it executes
+ * @old:	the bytes that are there now
+ * @new:	the bytes to put there
+ * @len:	how many bytes; at most TEXT_POKE_MAX
+ * @data:	a literal that the text reads and never executes
+ * @trap:	a CPU that runs @addr may take a trap there
+ * @insn:	what the trap handler does on behalf of the new instruction,
+ *		decoded by arch_text_poke_prepare()
+ */
+struct text_poke_site {
+	void *addr;
+	u8 old[TEXT_POKE_MAX];
+	u8 new[TEXT_POKE_MAX];
+	u8 len;
+	bool data;
+	bool trap;
+	struct arch_text_poke_insn insn;
+};
+
+int __must_check text_poke_batch_add(void *addr, const void *old,
+				     const void *new, size_t len,
+				     const void *emulate);
+int __must_check text_poke_batch_add_data(void *addr, const void *old,
+					  const void *new, size_t len);
+int __must_check text_poke_batch_finish(void);
+void text_poke_batch_cancel(void);
+int __must_check text_poke_single(void *addr, const void *old, const void *new,
+				  size_t len, const void *emulate);
+int __must_check text_poke_early(void *addr, const void *old, const void *new,
+				 size_t len);
+int __must_check text_poke_verify(const void *addr, const void *old,
+				  size_t len);
+bool text_poke_handle_trap(struct pt_regs *regs);
+void text_poke_listener_barrier(void);
+
+/*
+ * What an architecture gives
+ *
+ * <asm/text_poke.h> defines TEXT_POKE_UNIT, the size of a unit in bytes,
+ * TEXT_POKE_MAX, the size of the longest site, and two structures that the
+ * core passes around without looking inside: struct arch_text_poke_insn and
+ * struct arch_text_poke_map.  It selects HAVE_TEXT_POKE.  A hook declared
+ * here is required.  The optional ones are in <asm-generic/text_poke.h>, each
+ * with its default; an architecture that has its own defines the name to
+ * itself.
+ *
+ * The trap's entry code calls text_poke_handle_trap() before anything that
+ * could itself be patched: before context tracking, lockdep and tracing.  If
+ * that returns true, entry code goes straight back to where @regs now point.
+ */
+
+/**
+ * arch_text_poke_prepare - check a site and decode what replaces it
+ * @site:	addr, old, new and len are set; @site->insn is to be filled
+ * @emulate:	the instruction to act as while the trap is there; often but
+ *		not always @site->new
+ *
+ * The core calls it when a site is queued.
+ *
+ * Context: Process context, text_mutex held.  May not sleep or patch.
+ * Return: 0; -EINVAL if address or length is impossible; -ERANGE if @new is
+ * the mark of a failed encoding; -EOPNOTSUPP if nothing can emulate @emulate.
+ */
+int arch_text_poke_prepare(struct text_poke_site *site, const void *emulate);
+
+/**
+ * arch_text_poke_trap - give the trap that goes into a site's unit
+ * @site:	a site that arch_text_poke_prepare() has accepted
+ * @unit:	buffer of TEXT_POKE_UNIT bytes
+ *
+ * Context: Process context, text_mutex held.
+ */
+void arch_text_poke_trap(const struct text_poke_site *site, void *unit);
+
+/**
+ * arch_text_poke_map - map kernel text for writing
+ * @addr:	first byte
+ * @map:	what arch_text_poke_unmap() needs
+ *
+ * The alias reaches to the end of @addr's page (on an architecture whose
+ * instructions cross pages, to the end of the next one), is never executable,
+ * and goes away with arch_text_poke_unmap().  The core stores to it with
+ * copy_to_kernel_nofault() and does nothing else meanwhile.  An architecture
+ * may disable interrupts or take a raw spinlock from map to unmap.
+ *
+ * Context: Process context, or early boot.
+ * Return: the writable alias of @addr, or NULL if there is none.
+ */
+void *arch_text_poke_map(void *addr, struct arch_text_poke_map *map);
+
+/**
+ * arch_text_poke_unmap - undo arch_text_poke_map()
+ * @map:	what arch_text_poke_map() has filled
+ *
+ * On return no CPU can write through the alias.
+ *
+ * Context: As arch_text_poke_map() left it.
+ */
+void arch_text_poke_unmap(struct arch_text_poke_map *map);
+
+/**
+ * arch_text_poke_flush - make stored instructions fetchable
+ * @addr:	the address that executes, not the alias
+ * @len:	bytes
+ *
+ * Cache maintenance as far as one CPU can do it for all of them.  On return
+ * a CPU that refetches gets the new bytes; arch_text_poke_sync() makes the
+ * others refetch.
+ *
+ * Context: Process context, or early boot.
+ */
+void arch_text_poke_flush(void *addr, size_t len);
+
+/**
+ * arch_text_poke_sync - make every online CPU refetch its instructions
+ *
+ * On return every CPU that was online has, after the last
+ * arch_text_poke_flush() before the call, gone through whatever the
+ * architecture calls it: context synchronisation, serialisation, FENCE.I.  A
+ * CPU that comes online later does so in its own bring-up, after it is marked
+ * online.
+ *
+ * Context: Process context, interrupts on, text_mutex held.
+ */
+void arch_text_poke_sync(void);
+
+/**
+ * arch_text_poke_trap_addr - say which site a trap belongs to
+ * @regs:	the interrupted context
+ *
+ * Context: The trap's entry path; noinstr.
+ * Return: the address of the trap instruction.
+ */
+void *arch_text_poke_trap_addr(const struct pt_regs *regs);
+
+/**
+ * arch_text_poke_is_trap - read the text again
+ * @addr:	where a trap was taken
+ *
+ * The load has acquire semantics.
+ *
+ * Context: The trap's entry path; noinstr.
+ * Return: true if the unit at @addr is (still) the trap.
+ */
+bool arch_text_poke_is_trap(const void *addr);
+
+/**
+ * arch_text_poke_emulate - do what the new instruction would have done
+ * @regs:	the interrupted context, to be changed
+ * @site:	the site that was hit
+ *
+ * Context: The trap's entry path; noinstr.  No locks, no indirect calls, no
+ * static keys; nothing but its arguments.
+ */
+void arch_text_poke_emulate(struct pt_regs *regs,
+			    const struct text_poke_site *site);
+
+#include <asm-generic/text_poke.h>
+
+#else /* !CONFIG_TEXT_POKE */
+
+static inline void text_poke_listener_barrier(void) { }
+
+static __always_inline bool text_poke_handle_trap(struct pt_regs *regs)
+{
+	return false;
+}
+
+#endif /* CONFIG_TEXT_POKE */
+
+#endif /* _LINUX_TEXT_POKE_H */

@@ -1,0 +1,769 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The batch, and the order in which it reaches the text.
+ *
+ * Letters at the steps are those of the timeline in <linux/text_poke.h>.
+ *
+ * What goes wrong without each sync of a guarded batch, with one site that
+ * changes from OLD to NEW, and a decoder that applies the record at its stamp:
+ *
+ *   no c   CPU1 still runs OLD out of its pipeline after the record (d).
+ *          Decoded as NEW: wrong.
+ *   no e   CPU1 left its last interrupt before d and runs straight on, over
+ *          the site, after f.  The trace of that run starts before d, so it
+ *          is decoded with OLD.  It ran NEW: wrong.
+ *   no g   CPU1 takes the trap after h, when no batch says whose it was.
+ *
+ * A record is needed only if somebody listens, so e is left out otherwise,
+ * unless there are tails: a CPU that is past the trap's check must not find
+ * half of an instruction.
+ *
+ * What a rollback looks like depends on how far the batch got.  As long as
+ * every site traps nobody runs OLD or NEW, so it goes back through that state:
+ * traps again, sync, records with old and new exchanged, old tails, sync, old
+ * units, sync.
+ */
+#define pr_fmt(fmt) "text_poke: " fmt
+
+#include <kunit/static_stub.h>
+#include <linux/bug.h>
+#include <linux/kernel.h>
+#include <linux/lockdep.h>
+#include <linux/memory.h>
+#include <linux/mm.h>
+#include <linux/perf_event.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/sort.h>
+#include <linux/string.h>
+#include <linux/text_poke.h>
+#include <linux/uaccess.h>
+
+#include "internal.h"
+
+/* The batch that needs no memory: enough for any key in early boot. */
+#define TEXT_POKE_FEW 64
+
+static struct text_poke_site few_sites[TEXT_POKE_FEW];
+
+/**
+ * struct text_poke_batch - the sites that are queued
+ * @sites:	few_sites, or allocated when they do not suffice
+ * @nr:		how many are queued
+ * @size:	how many fit
+ * @unsorted:	some site was added below the one before it
+ * @stuck:	a rollback failed; @sites are published forever
+ */
+struct text_poke_batch {
+	struct text_poke_site *sites;
+	unsigned int nr;
+	unsigned int size;
+	bool unsorted;
+	bool stuck;
+};
+
+static struct text_poke_batch batch = {
+	.sites	= few_sites,
+	.size	= TEXT_POKE_FEW,
+};
+
+struct text_poke_stats text_poke_stats;
+
+static_assert(TEXT_POKE_UNIT <= TEXT_POKE_MAX);
+static_assert(sizeof(u64) <= TEXT_POKE_MAX, "a literal must fit into a site");
+
+/*
+ * Passes: which bytes of which sites are stored in one go over the batch.
+ */
+enum text_poke_pass {
+	/* The new bytes, whole. */
+	PASS_DIRECT,
+	PASS_UNDO_DIRECT,
+	/* Literals whole; traps into the units (step b). */
+	PASS_ARM,
+	/* What follows the units (step e). */
+	PASS_TAIL,
+	PASS_UNDO_TAIL,
+	/* New units over the traps; sites without a trap whole (step f). */
+	PASS_FINAL,
+	/* Traps over the new units. */
+	PASS_REARM,
+	/* Old units over the traps; literals and sites without a trap whole. */
+	PASS_UNDO_ARM,
+};
+
+/* One store. */
+struct text_poke_piece {
+	void *addr;
+	const u8 *bytes;
+	size_t len;
+	u8 trap[TEXT_POKE_UNIT];
+};
+
+static bool piece_at(const struct text_poke_site *site, const u8 *bytes,
+		     size_t from, size_t to, struct text_poke_piece *piece)
+{
+	piece->addr = site->addr + from;
+	piece->bytes = bytes + from;
+	piece->len = to - from;
+	return from < to;
+}
+
+static bool trap_piece(const struct text_poke_site *site,
+		       struct text_poke_piece *piece)
+{
+	if (!site->trap)
+		return false;
+	arch_text_poke_trap(site, piece->trap);
+	return piece_at(site, piece->trap, 0, TEXT_POKE_UNIT, piece);
+}
+
+static bool tail_piece(const struct text_poke_site *site, const u8 *bytes,
+		       struct text_poke_piece *piece)
+{
+	return site->trap && piece_at(site, bytes, TEXT_POKE_UNIT, site->len,
+				      piece);
+}
+
+static bool unit_piece(const struct text_poke_site *site, const u8 *bytes,
+		       struct text_poke_piece *piece)
+{
+	return piece_at(site, bytes, 0, site->trap ? TEXT_POKE_UNIT : site->len,
+			piece);
+}
+
+/* What @pass stores at @site.  False: nothing. */
+static bool piece_of(const struct text_poke_site *site,
+		     enum text_poke_pass pass, struct text_poke_piece *piece)
+{
+	switch (pass) {
+	case PASS_DIRECT:
+		return piece_at(site, site->new, 0, site->len, piece);
+	case PASS_UNDO_DIRECT:
+		return piece_at(site, site->old, 0, site->len, piece);
+	case PASS_ARM:
+		if (site->data)
+			return piece_at(site, site->new, 0, site->len, piece);
+		return trap_piece(site, piece);
+	case PASS_TAIL:
+		return tail_piece(site, site->new, piece);
+	case PASS_UNDO_TAIL:
+		return tail_piece(site, site->old, piece);
+	case PASS_FINAL:
+		return !site->data && unit_piece(site, site->new, piece);
+	case PASS_REARM:
+		return trap_piece(site, piece);
+	case PASS_UNDO_ARM:
+		return unit_piece(site, site->old, piece);
+	}
+	return false;
+}
+
+/**
+ * text_poke_store - store to the writable alias
+ * @alias:	from arch_text_poke_map()
+ * @bytes:	what to store
+ * @len:	how many bytes; a unit is stored at once
+ *
+ * Return: 0 or -EFAULT.
+ */
+int text_poke_store(void *alias, const void *bytes, size_t len)
+{
+	KUNIT_STATIC_STUB_REDIRECT(text_poke_store, alias, bytes, len);
+
+	return copy_to_kernel_nofault(alias, bytes, len) ? -EFAULT : 0;
+}
+
+static void *map_text(void *addr, struct arch_text_poke_map *map)
+{
+	text_poke_stats.mappings++;
+	return arch_text_poke_map(addr, map);
+}
+
+/* The first site from @i on that @pass changes, below @nr; or @nr. */
+static unsigned int next_site(enum text_poke_pass pass, unsigned int i,
+			      unsigned int nr, struct text_poke_piece *piece)
+{
+	while (i < nr && !piece_of(&batch.sites[i], pass, piece))
+		i++;
+	return i;
+}
+
+/*
+ * Store what @pass has for the page that site *@i is in, through one mapping,
+ * and go on until a site is on another page.  *@i is left at the first site
+ * not done.
+ */
+static int write_page(enum text_poke_pass pass, unsigned int *i,
+		      unsigned int nr, struct text_poke_piece *piece)
+{
+	void *start = piece->addr, *end = start;
+	struct arch_text_poke_map map;
+	int ret = 0;
+	void *alias;
+
+	alias = map_text(start, &map);
+	if (!alias)
+		return -EFAULT;
+
+	do {
+		ret = text_poke_store(alias + (piece->addr - start),
+				      piece->bytes, piece->len);
+		if (ret)
+			break;
+		/*
+		 * A literal before the branch that makes somebody read it: a
+		 * CPU that runs the branch has fetched it later than this.
+		 */
+		if (batch.sites[*i].data)
+			smp_wmb();
+		end = piece->addr + piece->len;
+		*i = next_site(pass, *i + 1, nr, piece);
+	} while (*i < nr && PAGE_ALIGN_DOWN((unsigned long)piece->addr) ==
+			    PAGE_ALIGN_DOWN((unsigned long)start));
+
+	arch_text_poke_unmap(&map);
+	if (end > start)
+		arch_text_poke_flush(start, end - start);
+	return ret;
+}
+
+/*
+ * Run one pass over the first *@nr sites.  On failure *@nr is the number of
+ * sites that the pass has dealt with.
+ */
+static int write_pass(enum text_poke_pass pass, unsigned int *nr)
+{
+	struct text_poke_piece piece;
+	unsigned int i;
+	int ret;
+
+	i = next_site(pass, 0, *nr, &piece);
+	while (i < *nr) {
+		ret = write_page(pass, &i, *nr, &piece);
+		if (ret) {
+			*nr = i;
+			return ret;
+		}
+		cond_resched();
+	}
+	return 0;
+}
+
+/* A pass of a rollback over the first @nr sites.  There is no way back. */
+static bool undo_pass(enum text_poke_pass pass, unsigned int nr)
+{
+	if (!write_pass(pass, &nr))
+		return true;
+
+	WARN_ONCE(1, "text_poke: cannot roll back %pS, text stays as it is\n",
+		  batch.sites[nr].addr);
+	batch.stuck = true;
+	return false;
+}
+
+static void sync_cpus(void)
+{
+	text_poke_stats.syncs++;
+	arch_text_poke_sync();
+}
+
+static void emit_record(const void *addr, const u8 *old, const u8 *new,
+			size_t len)
+{
+	perf_event_text_poke(addr, old, len, new, len);
+	text_poke_stats.records++;
+}
+
+/* One record for every site of the batch (step d). */
+static void emit_records(void)
+{
+	const struct text_poke_site *site;
+
+	for (site = batch.sites; site < batch.sites + batch.nr; site++) {
+		emit_record(site->addr, site->old, site->new, site->len);
+		cond_resched();
+	}
+}
+
+static void emit_reversals(void)
+{
+	const struct text_poke_site *site;
+
+	for (site = batch.sites; site < batch.sites + batch.nr; site++) {
+		emit_record(site->addr, site->new, site->old, site->len);
+		cond_resched();
+	}
+}
+
+/*
+ * Take a guarded batch back after its records were emitted, when the first
+ * @final sites have their new units and the others trap.
+ */
+static void undo_guarded(unsigned int final, bool listening)
+{
+	if (final) {
+		if (!undo_pass(PASS_REARM, final))
+			return;
+		sync_cpus();
+	}
+	if (listening)
+		emit_reversals();
+	if (!undo_pass(PASS_UNDO_TAIL, batch.nr))
+		return;
+	sync_cpus();
+	if (undo_pass(PASS_UNDO_ARM, batch.nr))
+		sync_cpus();
+}
+
+static bool batch_has_tail(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < batch.nr; i++)
+		if (batch.sites[i].trap && batch.sites[i].len > TEXT_POKE_UNIT)
+			return true;
+	return false;
+}
+
+/* Steps d to g; every site that can trap does. */
+static int finish_armed(bool listening)
+{
+	unsigned int nr = batch.nr;
+	int ret;
+
+	if (listening)
+		emit_records();				/* d */
+
+	ret = write_pass(PASS_TAIL, &nr);		/* e */
+	if (ret) {
+		undo_guarded(0, listening);
+		return ret;
+	}
+	if (listening || batch_has_tail())
+		sync_cpus();
+
+	nr = batch.nr;
+	ret = write_pass(PASS_FINAL, &nr);		/* f */
+	if (ret) {
+		undo_guarded(nr, listening);
+		return ret;
+	}
+	sync_cpus();					/* g */
+	return 0;
+}
+
+static int write_guarded(bool listening)
+{
+	unsigned int nr = batch.nr;
+	int ret;
+
+	text_poke_publish(batch.sites, batch.nr);	/* a */
+
+	ret = write_pass(PASS_ARM, &nr);		/* b */
+	if (!ret) {
+		sync_cpus();				/* c */
+		ret = finish_armed(listening);
+	} else if (undo_pass(PASS_UNDO_ARM, nr)) {
+		sync_cpus();
+	}
+
+	if (!batch.stuck)
+		text_poke_retire();			/* h */
+	return ret;
+}
+
+static int write_direct(void)
+{
+	unsigned int nr = batch.nr;
+	int ret;
+
+	ret = write_pass(PASS_DIRECT, &nr);
+	if (ret)
+		undo_pass(PASS_UNDO_DIRECT, nr);
+	sync_cpus();
+	return ret;
+}
+
+static bool batch_is_atomic(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < batch.nr; i++)
+		if (!batch.sites[i].data &&
+		    !arch_text_poke_atomic(&batch.sites[i]))
+			return false;
+	return true;
+}
+
+static int write_batch(void)
+{
+	bool listening = perf_text_poke_enabled();
+	int ret;
+
+	if (listening || !batch_is_atomic()) {
+		text_poke_stats.guarded++;
+		ret = write_guarded(listening);
+	} else {
+		text_poke_stats.direct++;
+		ret = write_direct();
+	}
+
+	text_poke_stats.batches++;
+	if (ret)
+		text_poke_stats.rolled_back++;
+	else
+		text_poke_stats.pokes += batch.nr;
+	return ret;
+}
+
+static int cmp_sites(const void *a, const void *b)
+{
+	const struct text_poke_site *x = a, *y = b;
+
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+/* Bring the batch into the order that the trap handler searches. */
+static int sort_batch(void)
+{
+	unsigned int i;
+
+	if (batch.unsorted)
+		sort(batch.sites, batch.nr, sizeof(*batch.sites), cmp_sites,
+		     NULL);
+
+	for (i = 1; i < batch.nr; i++) {
+		const struct text_poke_site *prev = &batch.sites[i - 1];
+
+		if (prev->addr + prev->len > batch.sites[i].addr)
+			return -EEXIST;
+	}
+	return 0;
+}
+
+static void reset_batch(void)
+{
+	if (batch.stuck)
+		return;
+	if (batch.sites != few_sites)
+		kvfree(batch.sites);
+	batch.sites = few_sites;
+	batch.size = TEXT_POKE_FEW;
+	batch.nr = 0;
+	batch.unsorted = false;
+}
+
+/**
+ * text_poke_batch_finish - write the queued sites
+ *
+ * On success every site is live on every CPU.  On failure none is, except
+ * that sites which text_poke_batch_add() had to write early for lack of
+ * memory stay changed.  Either way the queue is empty afterwards.
+ *
+ * Context: Process context, may sleep, interrupts on, text_mutex held since
+ * the first site was queued.
+ * Return: 0, -EEXIST if two sites overlap, -EFAULT if a write failed and was
+ * rolled back, -EIO if an earlier rollback has failed.
+ */
+int text_poke_batch_finish(void)
+{
+	int ret;
+
+	lockdep_assert_held(&text_mutex);
+	might_sleep();
+
+	if (batch.stuck)
+		return -EIO;
+	if (!batch.nr)
+		return 0;
+
+	ret = sort_batch();
+	if (ret)
+		text_poke_stats.refused++;
+	else
+		ret = write_batch();
+	reset_batch();
+	return ret;
+}
+
+/**
+ * text_poke_batch_cancel - forget the queued sites
+ *
+ * Context: Process context, may sleep, text_mutex held.
+ */
+void text_poke_batch_cancel(void)
+{
+	lockdep_assert_held(&text_mutex);
+	reset_batch();
+}
+
+/* Make room for twice as many sites.  False: no memory. */
+static bool grow_batch(void)
+{
+	struct text_poke_site *sites;
+
+	sites = kvmalloc_array(batch.size * 2, sizeof(*sites),
+			       GFP_KERNEL | __GFP_NOWARN);
+	if (!sites)
+		return false;
+
+	memcpy(sites, batch.sites, batch.nr * sizeof(*sites));
+	if (batch.sites != few_sites)
+		kvfree(batch.sites);
+	batch.sites = sites;
+	batch.size *= 2;
+	return true;
+}
+
+/* A free entry at the end of the queue; without memory, a shorter queue. */
+static int make_room(void)
+{
+	if (batch.stuck)
+		return -EIO;
+	if (batch.nr < batch.size || grow_batch())
+		return 0;
+	return text_poke_batch_finish();
+}
+
+static void queue_site(const struct text_poke_site *site)
+{
+	if (batch.nr && site->addr < batch.sites[batch.nr - 1].addr)
+		batch.unsorted = true;
+	batch.sites[batch.nr++] = *site;
+}
+
+/**
+ * text_poke_verify - compare kernel text with what it should be
+ * @addr:	where
+ * @old:	the bytes expected there
+ * @len:	how many, at most TEXT_POKE_MAX
+ *
+ * Context: Any.
+ * Return: 0, -EILSEQ if they differ, -EFAULT if they cannot be read.
+ */
+int text_poke_verify(const void *addr, const void *old, size_t len)
+{
+	u8 bytes[TEXT_POKE_MAX];
+
+	if (WARN_ON_ONCE(len > sizeof(bytes)))
+		return -EINVAL;
+	if (copy_from_kernel_nofault(bytes, addr, len))
+		return -EFAULT;
+	return memcmp(bytes, old, len) ? -EILSEQ : 0;
+}
+
+/* Fill in @site and check it against the text; @old may be NULL. */
+static int init_site(struct text_poke_site *site, void *addr, const void *old,
+		     const void *new, size_t len)
+{
+	if (!addr || !new || !len || len > TEXT_POKE_MAX)
+		return -EINVAL;
+
+	*site = (struct text_poke_site) {
+		.addr	= addr,
+		.len	= len,
+	};
+	memcpy(site->new, new, len);
+
+	if (copy_from_kernel_nofault(site->old, addr, len))
+		return -EFAULT;
+	return old && memcmp(site->old, old, len) ? -EILSEQ : 0;
+}
+
+static bool is_text(void *addr, size_t len)
+{
+	return kernel_text_address((unsigned long)addr) &&
+	       kernel_text_address((unsigned long)addr + len - 1);
+}
+
+static int init_insn(struct text_poke_site *site, void *addr, const void *old,
+		     const void *new, size_t len, const void *emulate)
+{
+	int ret;
+
+	if (!is_text(addr, len))
+		return -ENXIO;
+	ret = init_site(site, addr, old, new, len);
+	if (ret)
+		return ret;
+	ret = arch_text_poke_prepare(site, emulate ?: new);
+	if (ret)
+		return ret;
+
+	site->trap = arch_text_poke_trappable(addr);
+	if (!site->trap && !arch_text_poke_atomic(site))
+		return -EOPNOTSUPP;
+	return 0;
+}
+
+static int init_data(struct text_poke_site *site, void *addr, const void *old,
+		     const void *new, size_t len)
+{
+	int ret;
+
+	if (len != sizeof(u32) && len != sizeof(u64))
+		return -EINVAL;
+	if (!IS_ALIGNED((unsigned long)addr, len))
+		return -EINVAL;
+	if (!is_text(addr, len))
+		return -ENXIO;
+	ret = init_site(site, addr, old, new, len);
+	site->data = true;
+	return ret;
+}
+
+/* Queue @site, of which @ret says whether it is fit. */
+static int add_site(const struct text_poke_site *site, int ret)
+{
+	if (!ret && !memcmp(site->old, site->new, site->len))
+		return 0;
+	if (!ret)
+		ret = make_room();
+	if (ret) {
+		text_poke_stats.refused++;
+		return ret;
+	}
+	queue_site(site);
+	return 0;
+}
+
+/**
+ * text_poke_batch_add - queue an instruction to be changed
+ * @addr:	where it is
+ * @old:	what is there now; NULL if the caller does not know
+ * @new:	what shall be there
+ * @len:	length in bytes of both
+ * @emulate:	what a CPU that hits the trap shall do; NULL: what @new does
+ *
+ * Nothing is written before text_poke_batch_finish(), except that the queue
+ * is written first if there is no memory for a longer one.  Sites may be
+ * added in any order; in ascending order is fastest.  If @new is there
+ * already the site is not queued and there will be no record of it.
+ *
+ * Context: Process context, may sleep, text_mutex held.
+ * Return: 0 or one of the errors listed in <linux/text_poke.h>, in which case
+ * the sites queued before remain so.
+ */
+int text_poke_batch_add(void *addr, const void *old, const void *new,
+			size_t len, const void *emulate)
+{
+	struct text_poke_site site;
+
+	lockdep_assert_held(&text_mutex);
+	return add_site(&site, init_insn(&site, addr, old, new, len, emulate));
+}
+
+/**
+ * text_poke_batch_add_data - queue a literal in the text to be changed
+ * @addr:	where it is, aligned to @len
+ * @old:	what is there now; NULL if the caller does not know
+ * @new:	what shall be there
+ * @len:	4 or 8
+ *
+ * A literal is read by instructions and never executed, so that it needs
+ * neither trap nor sync.  It is written before every site at a higher address.
+ *
+ * Context: Process context, may sleep, text_mutex held.
+ * Return: as text_poke_batch_add().
+ */
+int text_poke_batch_add_data(void *addr, const void *old, const void *new,
+			     size_t len)
+{
+	struct text_poke_site site;
+
+	lockdep_assert_held(&text_mutex);
+	return add_site(&site, init_data(&site, addr, old, new, len));
+}
+
+/**
+ * text_poke_single - change one instruction, after all that is queued
+ * @addr:	where it is
+ * @old:	what is there now; NULL if the caller does not know
+ * @new:	what shall be there
+ * @len:	length in bytes of both
+ * @emulate:	what a CPU that hits the trap shall do; NULL: what @new does
+ *
+ * Context: Process context, may sleep, interrupts on, text_mutex held.
+ * Return: 0 or one of the errors listed in <linux/text_poke.h>.
+ */
+int text_poke_single(void *addr, const void *old, const void *new, size_t len,
+		     const void *emulate)
+{
+	int ret;
+
+	lockdep_assert_held(&text_mutex);
+
+	ret = text_poke_batch_finish();
+	if (!ret)
+		ret = text_poke_batch_add(addr, old, new, len, emulate);
+	if (!ret)
+		ret = text_poke_batch_finish();
+	return ret;
+}
+
+/*
+ * True if no other CPU can be running the text at @addr: because there is no
+ * other CPU yet, or because it belongs to a module that is being loaded.
+ */
+static bool nobody_runs(void *addr)
+{
+	return system_state == SYSTEM_BOOTING ||
+	       !kernel_text_address((unsigned long)addr);
+}
+
+/**
+ * text_poke_early - change an instruction that nobody else can run
+ * @addr:	where it is
+ * @old:	what is there now; NULL if the caller does not know
+ * @new:	what shall be there
+ * @len:	length in bytes of both
+ *
+ * For early boot, when one CPU runs with interrupts off and there is neither
+ * a mutex nor an IPI to be had, and for the text of a module that is not yet
+ * formed.  There is no guard and no record: nobody listens, or nobody runs it.
+ *
+ * Context: Any in which the caller is alone with the text.
+ * Return: 0; -EBUSY, with a warning, if the caller is not alone; or one of
+ * the errors listed in <linux/text_poke.h>.
+ */
+int text_poke_early(void *addr, const void *old, const void *new, size_t len)
+{
+	struct arch_text_poke_map map;
+	struct text_poke_site site;
+	void *alias;
+	int ret;
+
+	if (WARN_ONCE(!nobody_runs(addr), "text_poke: too late for %pS\n", addr))
+		return -EBUSY;
+
+	ret = init_site(&site, addr, old, new, len);
+	if (!ret)
+		ret = arch_text_poke_prepare(&site, new);
+	/* What cannot be emulated can still be written: nobody traps. */
+	if (ret && ret != -EOPNOTSUPP)
+		return ret;
+
+	alias = arch_text_poke_map(addr, &map);
+	if (!alias)
+		return -EFAULT;
+	ret = text_poke_store(alias, new, len);
+	arch_text_poke_unmap(&map);
+	arch_text_poke_flush(addr, len);
+	return ret;
+}
+
+/**
+ * text_poke_listener_barrier - wait out the batch that does not know a listener
+ *
+ * Called after an event that wants records has been counted.  A batch that is
+ * being written was decided on before; on return it is finished, and whatever
+ * changes from now on is recorded.
+ *
+ * Context: Process context, may sleep; text_mutex not held.
+ */
+void text_poke_listener_barrier(void)
+{
+	mutex_lock(&text_mutex);
+	mutex_unlock(&text_mutex);
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Counters in debugfs, one "name value" per line: text_poke/stats.
+ */
+#include <linux/debugfs.h>
+#include <linux/init.h>
+#include <linux/seq_file.h>
+
+#include "internal.h"
+
+static const struct {
+	const char *name;
+	const u64 *value;
+} counters[] = {
+	{ "pokes",		&text_poke_stats.pokes },
+	{ "batches",		&text_poke_stats.batches },
+	{ "direct",		&text_poke_stats.direct },
+	{ "guarded",		&text_poke_stats.guarded },
+	{ "syncs",		&text_poke_stats.syncs },
+	{ "mappings",		&text_poke_stats.mappings },
+	{ "records",		&text_poke_stats.records },
+	{ "refused",		&text_poke_stats.refused },
+	{ "rolled_back",	&text_poke_stats.rolled_back },
+};
+
+static int stats_show(struct seq_file *m, void *unused)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(counters); i++)
+		seq_printf(m, "%s %llu\n", counters[i].name,
+			   READ_ONCE(*counters[i].value));
+	seq_printf(m, "traps %llu\n", text_poke_traps());
+	seq_printf(m, "rereads %llu\n", text_poke_rereads());
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(stats);
+
+static int __init text_poke_debugfs_init(void)
+{
+	struct dentry *dir = debugfs_create_dir("text_poke", NULL);
+
+	debugfs_create_file("stats", 0400, dir, NULL, &stats_fops);
+	return 0;
+}
+late_initcall(text_poke_debugfs_init);

@@ -1,0 +1,816 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit test of the text poke core and of the backend it runs on.
+ *
+ * Each case is named by the property that it shows.  The instructions come
+ * from <asm/text_poke_test.h>, which encodes them on its own.
+ */
+#include <kunit/static_stub.h>
+#include <kunit/test.h>
+#include <linux/cleanup.h>
+#include <linux/cpumask.h>
+#include <linux/delay.h>
+#include <linux/jump_label.h>
+#include <linux/kallsyms.h>
+#include <linux/kthread.h>
+#include <linux/memory.h>
+#include <linux/perf_event.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/stringify.h>
+#include <linux/text_poke.h>
+
+#include <asm/ptrace.h>
+#include <asm/text_poke_test.h>
+
+#include "internal.h"
+
+#define LEN TEXT_POKE_TEST_LEN
+
+TEXT_POKE_TEST_TEXT;
+
+extern int text_poke_test_fn(void);
+extern char text_poke_test_site[], text_poke_test_target[];
+extern char text_poke_test_callee[], text_poke_test_field[];
+
+struct insns {
+	u8 nop[LEN];
+	u8 jump[LEN];
+	u8 call[LEN];
+	u8 odd[LEN];
+	u8 unencodable[LEN];
+};
+
+static struct insns insns;
+static struct text_poke_stats before;
+static u64 traps_before;
+
+static void *site_addr(void)
+{
+	return text_poke_test_site;
+}
+
+static void *field_addr(unsigned int i)
+{
+	return text_poke_test_field + i * LEN;
+}
+
+static int poke(void *addr, const void *old, const void *new, size_t len)
+{
+	guard(mutex)(&text_mutex);
+	return text_poke_single(addr, old, new, len, NULL);
+}
+
+static bool site_is(const void *insn)
+{
+	return !text_poke_verify(site_addr(), insn, LEN);
+}
+
+static bool nothing_happened(void)
+{
+	return site_is(insns.nop) &&
+	       text_poke_stats.batches == before.batches &&
+	       text_poke_stats.records == before.records;
+}
+
+static void count_from_here(void)
+{
+	before = text_poke_stats;
+	traps_before = text_poke_traps();
+}
+
+static struct perf_event *listener_open(void)
+{
+	struct perf_event_attr attr = {
+		.type		= PERF_TYPE_SOFTWARE,
+		.config		= PERF_COUNT_SW_DUMMY,
+		.size		= sizeof(attr),
+		.text_poke	= 1,
+	};
+
+	return perf_event_create_kernel_counter(&attr, 0, NULL, NULL, NULL);
+}
+
+static void listener_close(void *event)
+{
+	perf_event_release_kernel(event);
+}
+
+/* From here to the end of the case somebody listens. */
+static void listen(struct kunit *test)
+{
+	struct perf_event *event = listener_open();
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(event));
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, listener_close,
+							   event));
+	count_from_here();
+}
+
+static void expect_effects(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, text_poke_test_fn(), 1);
+	KUNIT_EXPECT_EQ(test, 0, poke(site_addr(), insns.nop, insns.jump, LEN));
+	KUNIT_EXPECT_EQ(test, text_poke_test_fn(), 2);
+	KUNIT_EXPECT_EQ(test, 0, poke(site_addr(), insns.jump, insns.call, LEN));
+	KUNIT_EXPECT_EQ(test, text_poke_test_fn(), 3);
+	KUNIT_EXPECT_EQ(test, 0, poke(site_addr(), insns.call, insns.nop, LEN));
+	KUNIT_EXPECT_EQ(test, text_poke_test_fn(), 1);
+}
+
+static void direct_when_nobody_listens(struct kunit *test)
+{
+	if (perf_text_poke_enabled())
+		kunit_skip(test, "somebody else listens");
+
+	expect_effects(test);
+	KUNIT_EXPECT_EQ(test, text_poke_stats.direct, before.direct + 3);
+	KUNIT_EXPECT_EQ(test, text_poke_stats.guarded, before.guarded);
+	KUNIT_EXPECT_EQ(test, text_poke_stats.syncs, before.syncs + 3);
+	KUNIT_EXPECT_EQ(test, text_poke_stats.records, before.records);
+}
+
+static void guarded_when_somebody_listens(struct kunit *test)
+{
+	listen(test);
+	expect_effects(test);
+	KUNIT_EXPECT_EQ(test, text_poke_stats.guarded, before.guarded + 3);
+	KUNIT_EXPECT_EQ(test, text_poke_stats.direct, before.direct);
+	KUNIT_EXPECT_EQ(test, text_poke_stats.syncs, before.syncs + 9);
+	KUNIT_EXPECT_EQ(test, text_poke_stats.records, before.records + 3);
+}
+
+static void wrong_old_bytes_change_nothing(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, -EILSEQ,
+			poke(site_addr(), insns.call, insns.jump, LEN));
+	KUNIT_EXPECT_TRUE(test, nothing_happened());
+	KUNIT_EXPECT_EQ(test, text_poke_stats.refused, before.refused + 1);
+}
+
+static void unknown_old_bytes_are_read(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, 0, poke(site_addr(), NULL, insns.jump, LEN));
+	KUNIT_EXPECT_EQ(test, text_poke_test_fn(), 2);
+	KUNIT_EXPECT_EQ(test, 0, poke(site_addr(), NULL, insns.nop, LEN));
+}
+
+static void no_change_is_no_batch(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, 0, poke(site_addr(), insns.nop, insns.nop, LEN));
+	KUNIT_EXPECT_TRUE(test, nothing_happened());
+}
+
+static void bad_lengths_are_refused(struct kunit *test)
+{
+	void *addr = site_addr();
+
+	KUNIT_EXPECT_EQ(test, -EINVAL, poke(addr, NULL, insns.jump, 0));
+	KUNIT_EXPECT_EQ(test, -EINVAL,
+			poke(addr, NULL, &insns, TEXT_POKE_MAX + 1));
+	KUNIT_EXPECT_TRUE(test, nothing_happened());
+}
+
+static void misaligned_sites_are_refused(struct kunit *test)
+{
+	if (LEN == 1)
+		kunit_skip(test, "every address is aligned");
+
+	KUNIT_EXPECT_EQ(test, -EINVAL,
+			poke(site_addr() + 1, NULL, insns.jump, LEN));
+	KUNIT_EXPECT_TRUE(test, nothing_happened());
+}
+
+static void addresses_outside_text_are_refused(struct kunit *test)
+{
+	static const u8 rodata[LEN] __aligned(LEN);
+	void *heap = kunit_kzalloc(test, LEN, GFP_KERNEL);
+	u8 stack[LEN] __aligned(LEN) = {};
+	void *addrs[] = { NULL, (void *)0x1000, stack, heap, (void *)rodata,
+			  (void *)-LEN };
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(addrs); i++)
+		KUNIT_EXPECT_EQ(test, -ENXIO,
+				poke(addrs[i], NULL, insns.nop, LEN));
+	KUNIT_EXPECT_TRUE(test, nothing_happened());
+}
+
+static void unencodable_branches_are_refused(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, -ERANGE, poke(site_addr(), insns.nop,
+					    insns.unencodable, LEN));
+	KUNIT_EXPECT_TRUE(test, nothing_happened());
+}
+
+static void instructions_nobody_can_act_as_are_refused(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP,
+			poke(site_addr(), insns.nop, insns.odd, LEN));
+	KUNIT_EXPECT_TRUE(test, nothing_happened());
+}
+
+static int poke_pair(void *a, void *b)
+{
+	int ret;
+
+	guard(mutex)(&text_mutex);
+	ret = text_poke_batch_add(a, insns.nop, insns.jump, LEN, NULL);
+	if (!ret)
+		ret = text_poke_batch_add(b, insns.nop, insns.jump, LEN, NULL);
+	if (!ret)
+		return text_poke_batch_finish();
+	text_poke_batch_cancel();
+	return ret;
+}
+
+static void duplicates_change_nothing(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, -EEXIST, poke_pair(site_addr(), site_addr()));
+	KUNIT_EXPECT_TRUE(test, nothing_happened());
+}
+
+/* Queue site @i of the field, from @old to @new. */
+static int queue_field(unsigned int i, const void *old, const void *new)
+{
+	return text_poke_batch_add(field_addr(i), old, new, LEN, NULL);
+}
+
+/* A branch to the next instruction is a nop by another name. */
+static void branch_on(void *insn)
+{
+	text_poke_test_jump(insn, field_addr(0), field_addr(1));
+}
+
+static int poke_literal_over(void *addr)
+{
+	u64 literal = 0;
+	int ret;
+
+	guard(mutex)(&text_mutex);
+	ret = text_poke_batch_add_data(addr, NULL, &literal, sizeof(literal));
+	if (!ret)
+		ret = text_poke_batch_add(addr, insns.nop, insns.jump, LEN,
+					  NULL);
+	return ret ?: text_poke_batch_finish();
+}
+
+static void overlaps_change_nothing(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, -EEXIST, poke_literal_over(field_addr(0)));
+	KUNIT_EXPECT_EQ(test, 0, text_poke_verify(field_addr(0), insns.nop, LEN));
+	KUNIT_EXPECT_TRUE(test, nothing_happened());
+}
+
+static int poke_literal(void *addr, const void *old, u64 val, size_t len)
+{
+	int ret;
+
+	guard(mutex)(&text_mutex);
+	ret = text_poke_batch_add_data(addr, old, &val, len);
+	return ret ?: text_poke_batch_finish();
+}
+
+static void literals_are_checked_and_written(struct kunit *test)
+{
+	void *addr = field_addr(0);
+	u64 old, val = 0x0123456789abcdef;
+
+	memcpy(&old, addr, sizeof(old));
+	KUNIT_EXPECT_EQ(test, -EILSEQ, poke_literal(addr, &val, val, sizeof(val)));
+	KUNIT_EXPECT_EQ(test, -EINVAL, poke_literal(addr + 4, NULL, val, 8));
+	KUNIT_EXPECT_EQ(test, -EINVAL, poke_literal(addr, NULL, val, 2));
+	KUNIT_EXPECT_EQ(test, -ENXIO, poke_literal(&old, NULL, val, 8));
+	KUNIT_EXPECT_TRUE(test, nothing_happened());
+
+	KUNIT_EXPECT_EQ(test, 0, poke_literal(addr, &old, val, sizeof(val)));
+	KUNIT_EXPECT_EQ(test, 0, text_poke_verify(addr, &val, sizeof(val)));
+	KUNIT_EXPECT_EQ(test, 0, poke_literal(addr, &val, old, sizeof(val)));
+}
+
+static void literals_need_no_guard(struct kunit *test)
+{
+	void *addr = field_addr(0);
+	u64 old;
+
+	if (perf_text_poke_enabled())
+		kunit_skip(test, "somebody else listens");
+
+	memcpy(&old, addr, sizeof(old));
+	KUNIT_EXPECT_EQ(test, 0, poke_literal(addr, &old, ~old, sizeof(old)));
+	KUNIT_EXPECT_EQ(test, 0, poke_literal(addr, NULL, old, sizeof(old)));
+	KUNIT_EXPECT_EQ(test, text_poke_stats.direct, before.direct + 2);
+	KUNIT_EXPECT_EQ(test, text_poke_stats.guarded, before.guarded);
+}
+
+/* What the literal was when the first trap was written. */
+static u64 literal_at_trap;
+
+static int watching_store(void *alias, const void *bytes, size_t len)
+{
+	u8 trap[LEN] __aligned(LEN);
+
+	text_poke_test_trap(trap);
+	if (len == LEN && !memcmp(bytes, trap, LEN))
+		memcpy(&literal_at_trap, field_addr(0), sizeof(literal_at_trap));
+	return copy_to_kernel_nofault(alias, bytes, len);
+}
+
+static void literals_come_before_the_branches_that_use_them(struct kunit *test)
+{
+	u64 old, val = 0x5a5a5a5a5a5a5a5a;
+	u8 branch[LEN];
+
+	listen(test);
+	branch_on(branch);
+	memcpy(&old, field_addr(0), sizeof(old));
+
+	guard(mutex)(&text_mutex);
+	KUNIT_EXPECT_EQ(test, 0, text_poke_batch_add_data(field_addr(0), &old,
+							  &val, sizeof(val)));
+	KUNIT_EXPECT_EQ(test, 0, queue_field(2, insns.nop, branch));
+	kunit_activate_static_stub(test, text_poke_store, watching_store);
+	KUNIT_EXPECT_EQ(test, 0, text_poke_batch_finish());
+	kunit_deactivate_static_stub(test, text_poke_store);
+	KUNIT_EXPECT_EQ(test, literal_at_trap, val);
+
+	KUNIT_EXPECT_EQ(test, 0, text_poke_batch_add_data(field_addr(0), &val,
+							  &old, sizeof(old)));
+	KUNIT_EXPECT_EQ(test, 0, queue_field(2, branch, insns.nop));
+	KUNIT_EXPECT_EQ(test, 0, text_poke_batch_finish());
+}
+
+static void cancelled_sites_stay(struct kunit *test)
+{
+	mutex_lock(&text_mutex);
+	KUNIT_EXPECT_EQ(test, 0, text_poke_batch_add(site_addr(), insns.nop,
+						     insns.jump, LEN, NULL));
+	text_poke_batch_cancel();
+	KUNIT_EXPECT_EQ(test, 0, text_poke_batch_finish());
+	mutex_unlock(&text_mutex);
+	KUNIT_EXPECT_TRUE(test, nothing_happened());
+}
+
+/* Change the whole field in one batch, in either direction of adding. */
+static int poke_field(const void *old, const void *new, bool downwards)
+{
+	unsigned int i, at;
+	int ret = 0;
+
+	guard(mutex)(&text_mutex);
+	for (i = 0; !ret && i < TEXT_POKE_TEST_FIELD; i++) {
+		at = downwards ? TEXT_POKE_TEST_FIELD - 1 - i : i;
+		ret = queue_field(at, old, new);
+	}
+	return ret ?: text_poke_batch_finish();
+}
+
+static bool field_is(const void *insn)
+{
+	unsigned int i;
+
+	for (i = 0; i < TEXT_POKE_TEST_FIELD; i++)
+		if (text_poke_verify(field_addr(i), insn, LEN))
+			return false;
+	return true;
+}
+
+static u64 field_pages(void)
+{
+	unsigned long first = (unsigned long)field_addr(0);
+	unsigned long last = (unsigned long)field_addr(TEXT_POKE_TEST_FIELD - 1);
+
+	return (last >> PAGE_SHIFT) - (first >> PAGE_SHIFT) + 1;
+}
+
+static void large_batches_sync_once_and_map_once_per_page(struct kunit *test)
+{
+	u8 branch[LEN];
+
+	if (perf_text_poke_enabled())
+		kunit_skip(test, "somebody else listens");
+
+	branch_on(branch);
+	KUNIT_EXPECT_EQ(test, 0, poke_field(insns.nop, branch, false));
+	KUNIT_EXPECT_TRUE(test, field_is(branch));
+	KUNIT_EXPECT_EQ(test, text_poke_stats.syncs, before.syncs + 1);
+	KUNIT_EXPECT_EQ(test, text_poke_stats.mappings,
+			before.mappings + field_pages());
+	KUNIT_EXPECT_EQ(test, 0, poke_field(branch, insns.nop, false));
+	KUNIT_EXPECT_TRUE(test, field_is(insns.nop));
+}
+
+static void large_guarded_batches_sync_thrice(struct kunit *test)
+{
+	u8 branch[LEN];
+
+	listen(test);
+	branch_on(branch);
+	KUNIT_EXPECT_EQ(test, 0, poke_field(insns.nop, branch, true));
+	KUNIT_EXPECT_TRUE(test, field_is(branch));
+	KUNIT_EXPECT_EQ(test, text_poke_stats.syncs, before.syncs + 3);
+	KUNIT_EXPECT_EQ(test, text_poke_stats.records,
+			before.records + TEXT_POKE_TEST_FIELD);
+	KUNIT_EXPECT_EQ(test, 0, poke_field(branch, insns.nop, true));
+	KUNIT_EXPECT_TRUE(test, field_is(insns.nop));
+}
+
+/* Stores left until one fails. */
+static int stores_left;
+
+static int failing_store(void *alias, const void *bytes, size_t len)
+{
+	if (!stores_left--)
+		return -EFAULT;
+	return copy_to_kernel_nofault(alias, bytes, len);
+}
+
+static int poke_few_failing_at(struct kunit *test, unsigned int nr, int stores)
+{
+	unsigned int i;
+	u8 branch[LEN];
+	int ret = 0;
+
+	branch_on(branch);
+	guard(mutex)(&text_mutex);
+	for (i = 0; !ret && i < nr; i++)
+		ret = queue_field(i, insns.nop, branch);
+	if (ret) {
+		text_poke_batch_cancel();
+		return ret;
+	}
+
+	stores_left = stores;
+	kunit_activate_static_stub(test, text_poke_store, failing_store);
+	ret = text_poke_batch_finish();
+	kunit_deactivate_static_stub(test, text_poke_store);
+	return ret;
+}
+
+#define FEW 5U
+
+static void failed_direct_batches_are_rolled_back(struct kunit *test)
+{
+	int at;
+
+	if (perf_text_poke_enabled())
+		kunit_skip(test, "somebody else listens");
+
+	for (at = 0; at < FEW; at++) {
+		KUNIT_EXPECT_EQ(test, -EFAULT,
+				poke_few_failing_at(test, FEW, at));
+		KUNIT_EXPECT_TRUE(test, field_is(insns.nop));
+	}
+	KUNIT_EXPECT_EQ(test, text_poke_stats.rolled_back,
+			before.rolled_back + FEW);
+	KUNIT_EXPECT_EQ(test, text_poke_stats.records, before.records);
+	KUNIT_EXPECT_EQ(test, text_poke_stats.pokes, before.pokes);
+}
+
+/*
+ * The first FEW stores write traps: nothing is recorded yet.  If a later one
+ * fails, every record has its reversal.
+ */
+static void failed_guarded_batches_are_rolled_back(struct kunit *test)
+{
+	u64 records;
+	int at;
+
+	listen(test);
+	records = before.records;
+	for (at = 0; at < 2 * FEW; at++) {
+		KUNIT_EXPECT_EQ(test, -EFAULT,
+				poke_few_failing_at(test, FEW, at));
+		KUNIT_EXPECT_TRUE(test, field_is(insns.nop));
+		if (at >= FEW)
+			records += 2 * FEW;
+		KUNIT_EXPECT_EQ(test, text_poke_stats.records, records);
+	}
+	KUNIT_EXPECT_EQ(test, text_poke_stats.rolled_back,
+			before.rolled_back + 2 * FEW);
+}
+
+static void batches_work_after_a_rollback(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, -EFAULT, poke_few_failing_at(test, FEW, 2));
+	expect_effects(test);
+}
+
+/* Hit @site in the published batch, as the trap's entry code would. */
+static bool hit(struct pt_regs *regs, void *addr)
+{
+	bool handled;
+
+	text_poke_test_hit(regs, addr);
+	preempt_disable();
+	handled = text_poke_handle_trap(regs);
+	preempt_enable();
+	return handled;
+}
+
+static struct text_poke_site prepared(struct kunit *test, void *addr,
+				      const void *insn)
+{
+	struct text_poke_site site = {
+		.addr	= addr,
+		.len	= LEN,
+		.trap	= true,
+	};
+
+	memcpy(site.new, insn, LEN);
+	KUNIT_EXPECT_EQ(test, 0, arch_text_poke_prepare(&site, insn));
+	return site;
+}
+
+static void check_emulation(struct kunit *test, const void *insn, void *to,
+			    bool call)
+{
+	struct text_poke_site site = prepared(test, site_addr(), insn);
+	struct pt_regs regs = {};
+
+	guard(mutex)(&text_mutex);
+	text_poke_publish(&site, 1);
+	KUNIT_EXPECT_TRUE(test, hit(&regs, site.addr));
+	text_poke_retire();
+
+	KUNIT_EXPECT_EQ(test, instruction_pointer(&regs), (unsigned long)to);
+	KUNIT_EXPECT_TRUE(test, text_poke_test_flags_kept(&regs));
+	if (call)
+		KUNIT_EXPECT_TRUE(test, text_poke_test_called(&regs,
+							      site.addr + LEN));
+	else
+		KUNIT_EXPECT_TRUE(test, text_poke_test_not_called(&regs));
+}
+
+static void handler_acts_as_the_new_instruction(struct kunit *test)
+{
+	check_emulation(test, insns.nop, site_addr() + LEN, false);
+	check_emulation(test, insns.jump, text_poke_test_target, false);
+	check_emulation(test, insns.call, text_poke_test_callee, true);
+	KUNIT_EXPECT_EQ(test, text_poke_traps(), traps_before + 3);
+}
+
+static void handler_acts_at_both_ends_of_the_range(struct kunit *test)
+{
+	void *far[] = { site_addr() + TEXT_POKE_TEST_REACH - LEN,
+			site_addr() - TEXT_POKE_TEST_REACH };
+	u8 insn[LEN];
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(far); i++) {
+		text_poke_test_jump(insn, site_addr(), far[i]);
+		check_emulation(test, insn, far[i], false);
+		text_poke_test_call(insn, site_addr(), far[i]);
+		check_emulation(test, insn, far[i], true);
+	}
+}
+
+#define MANY 1000
+
+/* Every site is found, and nothing between, before or after them is. */
+static void handler_finds_every_site_and_no_other(struct kunit *test)
+{
+	struct text_poke_site *sites;
+	struct pt_regs regs = {};
+	void *trap;
+	int i;
+
+	sites = kunit_kcalloc(test, MANY, sizeof(*sites), GFP_KERNEL);
+	trap = kunit_kzalloc(test, 2 * MANY * LEN, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, sites);
+	KUNIT_ASSERT_NOT_NULL(test, trap);
+
+	for (i = 0; i < 2 * MANY; i++)
+		text_poke_test_trap(trap + i * LEN);
+	for (i = 0; i < MANY; i++)
+		sites[i] = prepared(test, trap + (2 * i + 1) * LEN, insns.nop);
+
+	guard(mutex)(&text_mutex);
+	text_poke_publish(sites, MANY);
+	for (i = 0; i < 2 * MANY; i++)
+		KUNIT_EXPECT_EQ(test, hit(&regs, trap + i * LEN), i % 2 == 1);
+	text_poke_retire();
+}
+
+static void traps_of_nobody_are_not_handled(struct kunit *test)
+{
+	struct pt_regs regs = {};
+	u8 trap[LEN] __aligned(LEN);
+
+	guard(mutex)(&text_mutex);
+	text_poke_test_trap(trap);
+	KUNIT_EXPECT_FALSE(test, hit(&regs, trap));
+}
+
+/* Executed again, so nothing but the trap's address is in the registers. */
+static void vanished_traps_are_executed_again(struct kunit *test)
+{
+	u64 rereads = text_poke_rereads();
+	struct pt_regs regs = {};
+
+	guard(mutex)(&text_mutex);
+	KUNIT_EXPECT_TRUE(test, hit(&regs, site_addr()));
+	KUNIT_EXPECT_PTR_EQ(test, (void *)instruction_pointer(&regs),
+			    site_addr());
+	KUNIT_EXPECT_TRUE(test, text_poke_test_not_called(&regs));
+	KUNIT_EXPECT_EQ(test, text_poke_rereads(), rereads + 1);
+}
+
+static int rereads_until_given_up(void *addr)
+{
+	struct pt_regs regs = {};
+	int i;
+
+	for (i = 0; i < 10 * TEXT_POKE_REREADS; i++)
+		if (!hit(&regs, addr))
+			break;
+	return i;
+}
+
+static void rereads_are_bounded(struct kunit *test)
+{
+	struct text_poke_site site = prepared(test, field_addr(1), insns.nop);
+
+	guard(mutex)(&text_mutex);
+	preempt_disable();
+	KUNIT_EXPECT_EQ(test, TEXT_POKE_REREADS,
+			rereads_until_given_up(field_addr(0)));
+	text_poke_publish(&site, 1);
+	text_poke_retire();
+	KUNIT_EXPECT_EQ(test, TEXT_POKE_REREADS,
+			rereads_until_given_up(field_addr(0)));
+	preempt_enable();
+}
+
+/**
+ * struct runner - a thread that executes the site all the time
+ * @task:	the thread
+ * @calls:	how often it has
+ * @wrong:	how often the result was none of nop, jump and call
+ */
+struct runner {
+	struct task_struct *task;
+	u64 calls;
+	u64 wrong;
+};
+
+static int run_site(void *data)
+{
+	struct runner *runner = data;
+	int i, ret;
+
+	while (!kthread_should_stop()) {
+		for (i = 0; i < 1000; i++) {
+			ret = text_poke_test_fn();
+			if (ret < 1 || ret > 3)
+				runner->wrong++;
+		}
+		WRITE_ONCE(runner->calls, runner->calls + 1000);
+		cond_resched();
+	}
+	return 0;
+}
+
+/* Change the site back and forth for @ms, with short breaks. */
+static int poke_for(unsigned int ms)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(ms);
+	const u8 *old = insns.nop, *new = insns.jump;
+	int ret = 0;
+
+	while (!ret && time_before(jiffies, end)) {
+		ret = poke(site_addr(), old, new, LEN);
+		old = new;
+		new = old == insns.jump ? insns.call : insns.jump;
+	}
+	return poke(site_addr(), old, insns.nop, LEN) ?: ret;
+}
+
+/* Put @runner on a CPU other than this one, which the test then keeps. */
+static void start_runner(struct kunit *test, struct runner *runner)
+{
+	int other = cpumask_any_but(cpu_online_mask, smp_processor_id());
+
+	runner->task = kthread_create(run_site, runner, "text_poke_test");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(runner->task));
+	kthread_bind(runner->task, other);
+	wake_up_process(runner->task);
+	while (!READ_ONCE(runner->calls))
+		cond_resched();
+}
+
+static void other_cpus_see_old_or_new(struct kunit *test)
+{
+	struct runner runner = {};
+
+	if (num_online_cpus() < 2)
+		kunit_skip(test, "needs a second CPU");
+
+	listen(test);
+	migrate_disable();
+	start_runner(test, &runner);
+	KUNIT_EXPECT_EQ(test, 0, poke_for(1000));
+	kthread_stop(runner.task);
+	migrate_enable();
+
+	KUNIT_EXPECT_EQ(test, runner.wrong, 0);
+	KUNIT_EXPECT_GT(test, text_poke_traps(), traps_before);
+	kunit_info(test, "%llu calls, %llu traps, %llu pokes", runner.calls,
+		   text_poke_traps() - traps_before,
+		   text_poke_stats.pokes - before.pokes);
+}
+
+static bool within_symbol(const char *name, unsigned long addr)
+{
+	unsigned long size, start = kallsyms_lookup_name(name);
+
+	return start && kallsyms_lookup_size_offset(start, &size, NULL) &&
+	       addr >= start && addr < start + size;
+}
+
+/*
+ * The way from the trap to its handler cannot contain a site: it would trap
+ * there again, and again.  ftrace and kprobes stay out of noinstr code by
+ * themselves; jump labels do not.
+ */
+static void no_jump_label_on_the_way_to_the_handler(struct kunit *test)
+{
+	static const char * const path[] = {
+		TEXT_POKE_TEST_PATH, "text_poke_handle_trap",
+		"arch_text_poke_trap_addr", "arch_text_poke_is_trap",
+		"arch_text_poke_emulate",
+	};
+	struct jump_entry *entry;
+	int i;
+
+	KUNIT_ASSERT_NE(test, 0, kallsyms_lookup_name("text_poke_handle_trap"));
+	for (entry = __start___jump_table; entry < __stop___jump_table; entry++)
+		for (i = 0; i < ARRAY_SIZE(path); i++)
+			KUNIT_EXPECT_FALSE_MSG(test,
+					       within_symbol(path[i],
+							     jump_entry_code(entry)),
+					       "static key in %s", path[i]);
+}
+
+static int text_poke_test_init(struct kunit *test)
+{
+	text_poke_test_nop(insns.nop);
+	text_poke_test_jump(insns.jump, site_addr(), text_poke_test_target);
+	text_poke_test_call(insns.call, site_addr(), text_poke_test_callee);
+	text_poke_test_odd(insns.odd);
+	text_poke_test_unencodable(insns.unencodable);
+
+	count_from_here();
+	return 0;
+}
+
+/* Whatever a case has done, the next one starts from the same text. */
+static void text_poke_test_exit(struct kunit *test)
+{
+	KUNIT_EXPECT_TRUE(test, site_is(insns.nop));
+	KUNIT_EXPECT_TRUE(test, field_is(insns.nop));
+}
+
+static struct kunit_case text_poke_cases[] = {
+	KUNIT_CASE(direct_when_nobody_listens),
+	KUNIT_CASE(guarded_when_somebody_listens),
+	KUNIT_CASE(wrong_old_bytes_change_nothing),
+	KUNIT_CASE(unknown_old_bytes_are_read),
+	KUNIT_CASE(no_change_is_no_batch),
+	KUNIT_CASE(bad_lengths_are_refused),
+	KUNIT_CASE(misaligned_sites_are_refused),
+	KUNIT_CASE(addresses_outside_text_are_refused),
+	KUNIT_CASE(unencodable_branches_are_refused),
+	KUNIT_CASE(instructions_nobody_can_act_as_are_refused),
+	KUNIT_CASE(duplicates_change_nothing),
+	KUNIT_CASE(overlaps_change_nothing),
+	KUNIT_CASE(literals_are_checked_and_written),
+	KUNIT_CASE(literals_need_no_guard),
+	KUNIT_CASE(literals_come_before_the_branches_that_use_them),
+	KUNIT_CASE(cancelled_sites_stay),
+	KUNIT_CASE(large_batches_sync_once_and_map_once_per_page),
+	KUNIT_CASE(large_guarded_batches_sync_thrice),
+	KUNIT_CASE(failed_direct_batches_are_rolled_back),
+	KUNIT_CASE(failed_guarded_batches_are_rolled_back),
+	KUNIT_CASE(batches_work_after_a_rollback),
+	KUNIT_CASE(handler_acts_as_the_new_instruction),
+	KUNIT_CASE(handler_acts_at_both_ends_of_the_range),
+	KUNIT_CASE(handler_finds_every_site_and_no_other),
+	KUNIT_CASE(traps_of_nobody_are_not_handled),
+	KUNIT_CASE(vanished_traps_are_executed_again),
+	KUNIT_CASE(rereads_are_bounded),
+	KUNIT_CASE_SLOW(other_cpus_see_old_or_new),
+	KUNIT_CASE(no_jump_label_on_the_way_to_the_handler),
+	{}
+};
+
+static struct kunit_suite text_poke_suite = {
+	.name		= "text_poke",
+	.init		= text_poke_test_init,
+	.exit		= text_poke_test_exit,
+	.test_cases	= text_poke_cases,
+};
+kunit_test_suite(text_poke_suite);
+
+MODULE_DESCRIPTION("KUnit test of the text poke core");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The trap handler, and the batch it looks into.
+ *
+ * A CPU that hits a trap can be in any context: with interrupts off, in an
+ * NMI, in the entry code of another exception, holding any lock, before RCU
+ * watches.  So text_poke_handle_trap() uses its arguments, this CPU's counters
+ * and the published batch, and nothing else.
+ *
+ * Each CPU has a reference count of its own, because on a large machine all
+ * CPUs may hit the same site in the same microsecond.  The poker holds one
+ * reference on every count while the batch is published; a handler takes one
+ * only if the count is not zero.
+ *
+ *   poker                               handler
+ *   ----------------------------------  ------------------------------------
+ *   write the batch
+ *   a: refs = 1         (release)
+ *      smp_wmb()                        take the trap
+ *   b: write the traps                  smp_rmb()
+ *      ...                              if (refs == 0)
+ *   f: write the units                          look again    (acquire)
+ *   g: sync                             refs++              (full order)
+ *   h: refs--                           find the site, emulate
+ *      wait for refs == 0 (acquire)     refs--                 (release)
+ *      reuse the batch
+ *
+ * "Look again" is for a trap that was fetched before g and handled after h.
+ * A sync by interrupt cannot leave one behind, because the interrupt waits
+ * for the handler; one that is acknowledged inside the handler can.
+ */
+#include <linux/atomic.h>
+#include <linux/bsearch.h>
+#include <linux/cpumask.h>
+#include <linux/percpu.h>
+#include <linux/text_poke.h>
+
+#include "internal.h"
+
+/**
+ * struct text_poke_cpu - what one CPU's trap handler keeps
+ * @refs:	0: no batch; 1: published; more: this CPU is looking into it
+ * @gone_run:	how often in a row the trap at @gone_addr was gone
+ * @gone_addr:	where that was
+ * @gone_batch:	the batch that was published last by then
+ * @traps:	traps handled
+ * @rereads:	traps that were gone
+ */
+struct text_poke_cpu {
+	atomic_t refs;
+	unsigned int gone_run;
+	const void *gone_addr;
+	unsigned int gone_batch;
+	u64 traps;
+	u64 rereads;
+};
+
+static DEFINE_PER_CPU_ALIGNED(struct text_poke_cpu, text_poke_cpu);
+
+static const struct text_poke_site *published;
+static unsigned int nr_published;
+static unsigned int batches_published;
+
+/**
+ * text_poke_publish - show a batch to the trap handler (step a)
+ * @sites:	sorted by address
+ * @nr:		how many
+ *
+ * Context: text_mutex held; no batch is published.
+ */
+void text_poke_publish(const struct text_poke_site *sites, unsigned int nr)
+{
+	int cpu;
+
+	published = sites;
+	nr_published = nr;
+	WRITE_ONCE(batches_published, batches_published + 1);
+
+	/*
+	 * Release: a handler that gets a reference in text_poke_handle_trap()
+	 * sees this batch, not the one before.
+	 */
+	for_each_possible_cpu(cpu)
+		atomic_set_release(&per_cpu(text_poke_cpu.refs, cpu), 1);
+
+	/*
+	 * Pairs with smp_rmb() in text_poke_handle_trap(): whoever executes a
+	 * trap of this batch finds a reference to take.  A release orders what
+	 * comes before it; without this barrier the traps, which come after,
+	 * could be seen first and would belong to nobody.
+	 */
+	smp_wmb();
+}
+
+/**
+ * text_poke_retire - take the batch back (step h)
+ *
+ * On return no handler looks at the batch, and none will.
+ *
+ * Context: text_mutex held.  Spins for handlers, which do not wait.
+ */
+void text_poke_retire(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		atomic_t *refs = &per_cpu(text_poke_cpu.refs, cpu);
+
+		/*
+		 * Acquire pairs with the release in put_batch(): what the
+		 * handler still read of the batch it read before the memory
+		 * is used again.
+		 */
+		if (!atomic_dec_and_test(refs))
+			atomic_cond_read_acquire(refs, !VAL);
+	}
+}
+
+/* How many traps have been handled on all CPUs since boot. */
+u64 text_poke_traps(void)
+{
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(per_cpu(text_poke_cpu.traps, cpu));
+	return sum;
+}
+
+/* How many traps were gone when the handler looked, since boot. */
+u64 text_poke_rereads(void)
+{
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(per_cpu(text_poke_cpu.rereads, cpu));
+	return sum;
+}
+
+static __always_inline int cmp_site(const void *key, const void *elt)
+{
+	const struct text_poke_site *site = elt;
+
+	if (key < site->addr)
+		return -1;
+	return key > site->addr;
+}
+
+static __always_inline const struct text_poke_site *find_site(const void *addr)
+{
+	const struct text_poke_site *site;
+
+	site = __inline_bsearch(addr, published, nr_published, sizeof(*site),
+				cmp_site);
+	return site && site->trap ? site : NULL;
+}
+
+static __always_inline void put_batch(struct text_poke_cpu *this)
+{
+	/* Release: pairs with the acquire in text_poke_retire(). */
+	smp_mb__before_atomic();
+	raw_atomic_dec(&this->refs);
+}
+
+/* Emulate the site at @addr, if the published batch has one there. */
+static __always_inline bool handle_site(struct text_poke_cpu *this,
+					struct pt_regs *regs, const void *addr)
+{
+	const struct text_poke_site *site;
+
+	if (!raw_atomic_inc_not_zero(&this->refs))
+		return false;
+
+	site = find_site(addr);
+	if (site) {
+		arch_text_poke_emulate(regs, site);
+		this->traps++;
+	}
+
+	put_batch(this);
+	return site;
+}
+
+/*
+ * Count a trap that was gone.  False if the same one has been gone too often
+ * since the last batch: then this CPU executes what memory does not hold.
+ */
+static __always_inline bool count_gone(struct text_poke_cpu *this,
+				       const void *addr)
+{
+	unsigned int batch = READ_ONCE(batches_published);
+
+	if (this->gone_addr != addr || this->gone_batch != batch) {
+		this->gone_addr = addr;
+		this->gone_batch = batch;
+		this->gone_run = 0;
+	}
+	this->rereads++;
+	return this->gone_run++ < TEXT_POKE_REREADS;
+}
+
+/**
+ * text_poke_handle_trap - handle a trap that may be the core's
+ * @regs:	the interrupted kernel context
+ *
+ * Entry code calls this first of all, for traps taken in kernel mode that
+ * look like the core's own.
+ *
+ * Context: Any; noinstr; not preemptible.
+ * Return: true if @regs say how to go on; false if the trap is not the core's.
+ */
+noinstr bool text_poke_handle_trap(struct pt_regs *regs)
+{
+	struct text_poke_cpu *this = raw_cpu_ptr(&text_poke_cpu);
+	const void *addr = arch_text_poke_trap_addr(regs);
+
+	/*
+	 * Pairs with smp_wmb() in text_poke_publish(): having seen the trap,
+	 * this CPU now sees the count that was set before it.
+	 */
+	smp_rmb();
+
+	if (handle_site(this, regs, addr))
+		return true;
+
+	/*
+	 * Nobody's.  Look at the text again.  The load acquires: it pairs with
+	 * the fully ordered decrement in text_poke_retire(), which comes after
+	 * the final write.  Who saw a count of zero sees that write, and
+	 * executes it by going back; or sees the trap of a later batch, and
+	 * with it that batch.
+	 */
+	if (!arch_text_poke_is_trap(addr))
+		return count_gone(this, addr);
+	if (handle_site(this, regs, addr))
+		return true;
+	return !arch_text_poke_is_trap(addr) && count_gone(this, addr);
+}

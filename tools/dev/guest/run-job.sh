@@ -1,0 +1,100 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# The main job's part in the guest: perf records text pokes while this script,
+# as perf's workload, changes the kernel's text and other CPUs run it.
+#
+#	run-job.sh DIR			records into DIR and sends it to the host
+#	run-job.sh DIR workload		what perf runs
+#
+# DIR gets perf.data/ (with the copy of kcore), began and ended ("BASE LENGTH
+# BEGAN ENDED" of text_snapshot, on the clock that perf records with), text (the
+# kernel's text at the end) and stats.before, stats.after.
+
+STATS=/sys/kernel/debug/text_poke/stats
+TRACING=/sys/kernel/tracing
+ROUNDS=3
+
+# A base kernel counts nothing; its copy stays empty.
+save_stats()
+{
+	if [ -r $STATS ]; then cat $STATS; fi >"$DIR/stats.$1"
+}
+
+# Enters the kernel as often as it can, on one CPU, through code that changes.
+load()
+{
+	while :; do
+		read -r _ </proc/self/stat
+		: >/dev/null
+		sleep 0
+	done
+}
+
+load_begin()
+{
+	for cpu in $(seq 0 $(($(nproc) - 1))); do
+		load &
+		taskset -p $((1 << cpu)) $! >/dev/null
+		LOADS="$LOADS $!"
+	done
+}
+
+load_end()
+{
+	kill $LOADS
+	wait $LOADS
+}
+
+# Static keys: statistics of the scheduler and of BPF, and tracepoints.
+keys()
+{
+	for file in /proc/sys/kernel/sched_schedstats \
+		    /proc/sys/kernel/bpf_stats_enabled \
+		    $TRACING/events/sched/enable \
+		    $TRACING/events/raw_syscalls/enable; do
+		if [ -w "$file" ]; then echo "$1" >"$file"; fi
+	done
+}
+
+tracer()
+{
+	echo "$1" >$TRACING/current_tracer
+}
+
+# Ends with everything on, so that the text at the end differs from the start.
+change_text()
+{
+	echo 0 >$TRACING/tracing_on
+	for round in $(seq $ROUNDS); do
+		keys 1; tracer function
+		keys 0; tracer nop
+	done
+	keys 1
+	tracer function
+}
+
+# The text is read while the events are still open: closing them pokes too.
+workload()
+{
+	text_snapshot >"$DIR/began" || exit
+	load_begin
+	change_text
+	load_end
+	text_snapshot "$DIR/text" >"$DIR/ended"
+}
+
+record()
+{
+	mkdir -p "$DIR" || exit
+	save_stats before
+	perf record --kcore -a -e dummy -k CLOCK_MONOTONIC_RAW -m 8M -N -B \
+		-o "$DIR/perf.data" -- "$JOB" "$DIR" workload || exit
+	save_stats after
+	. /lib/textpoke.sh
+	cd "$DIR" && send_out .
+}
+
+JOB=$0
+DIR=$1
+${2:-record}

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# For jobs in the guest: give a verdict, send files out. Read with `. /lib/textpoke.sh`.
+#
+# The verdict and the files go through virtio ports, not the console: whatever a test
+# or the kernel prints can neither fake nor garble them.
+
+# The device of port org.textpoke.$1. Its name arrives a moment after the driver does.
+textpoke_port()
+{
+	local tries port
+	for tries in 1 2 3 4 5 6 7 8 9 10; do
+		for port in /sys/class/virtio-ports/*; do
+			if [ "$(cat "$port/name" 2>/dev/null)" = "org.textpoke.$1" ]; then
+				echo "/dev/${port##*/}"
+				return 0
+			fi
+		done
+		[ -n "$2" ] && return 1
+		sleep 0.2
+	done
+	echo "textpoke: there is no port org.textpoke.$1" >&2
+	return 1
+}
+
+# verdict STATUS: say how it went (0: passed) and power off. Does not return.
+verdict()
+{
+	local port
+	if port=$(textpoke_port verdict); then
+		echo "$1" >"$port"
+	fi
+	sync
+	poweroff -f
+	while :; do sleep 1000; done
+}
+
+# send_out PATH...: send files or folders to the host, as one tar stream, paths as given.
+send_out()
+{
+	local port
+	port=$(textpoke_port out) && tar -cf "$port" "$@"
+}

@@ -1,0 +1,908 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The series machinery, on a base of a dozen files packed the way Debian packs the real one."""
+
+import contextlib
+import io
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+# pylint: disable=wrong-import-position
+from textpoke import base, cli, errors, gates, git, patches, paths, say, series  # noqa: E402
+
+LINES = "".join(f"int line_{number};\n" for number in range(40))
+BASE = {
+    "Makefile": "VERSION = 6\nPATCHLEVEL = 12\nSUBLEVEL = 7\nEXTRAVERSION =\n",
+    "Kbuild": "obj-y += kernel/\n",
+    "MAINTAINERS": "FIRST\nF:\tkernel/\n\nTHE REST\nF:\t*\n",
+    ".gitignore": ".*\n*.o\n!.gitignore\n",
+    ".gitattributes": "*.c diff=cpp\n",
+    "kernel/a.c": "void f(void)\n{\n" + LINES + "}\n",
+    "kernel/b.c": LINES,
+    "kernel/crlf.c": "one\r\ntwo\r\nthree\r\n",
+    "kernel/latin1.c": "caf\udce9\nnext\n",
+    "arch/arm64/Kconfig": "config ARM64\n\tdef_bool y\n",
+    "scripts/run.sh": "#!/bin/sh\n",
+}
+SCRATCH = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+WHO = {f"GIT_{role}_{what}": value for role in ("AUTHOR", "COMMITTER")
+       for what, value in (("NAME", "A Developer"), ("EMAIL", "dev@localhost"))}
+
+
+def write_tree(folder, files):
+    """Files from a dict; scripts are executable."""
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(git.encode(text))
+        path.chmod(0o755 if name.endswith(".sh") else 0o644)
+
+
+def make_package(cache, version="6.12.7-1"):
+    """A package as apt would have left it in the cache."""
+    with tempfile.TemporaryDirectory() as work:
+        work = Path(work)
+        write_tree(work / "src", BASE)
+        (work / "src/link").symlink_to("kernel/a.c")
+        tarball = work / "deb" / base.TARBALL
+        tarball.parent.mkdir(parents=True)
+        subprocess.run(["tar", "-cJf", tarball, "-C", work, "--transform=s/^src/linux-source-6.12/", "src"], check=True)
+        write_tree(work / "deb", {"DEBIAN/control": f"Package: linux-source-6.12\nVersion: {version}\nArchitecture: all\n"
+                                                    "Maintainer: A <a@localhost>\nDescription: fake\n"})
+        cache.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["dpkg-deb", "--build", "-Znone", work / "deb", cache / f"linux-source-6.12_{version}_all.deb"],
+                       check=True, stdout=subprocess.DEVNULL)
+
+
+def contents(folder, skip=(".git", "build")):
+    """path -> (executable, bytes) of every file below a folder."""
+    found = {}
+    for at, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if name not in skip]
+        for name in names:
+            path = Path(at, name)
+            found[str(path.relative_to(folder))] = (os.access(path, os.X_OK), path.read_bytes())
+    return found
+
+
+class Interrupted(BaseException):
+    """Stands for a kill at any point: nothing in the code may catch it for good."""
+
+
+class Templates:
+    """States that many tests start from, made once and copied."""
+
+    def __init__(self):
+        self.home = None
+        self.made = {}
+
+    def copy(self, name, make, home):
+        """Put the state into home; the first time, make it there."""
+        if name not in self.made:
+            make()
+            self.made[name] = self.home / name
+            shutil.copytree(home, self.made[name], symlinks=True)
+        else:
+            shutil.rmtree(home)
+            shutil.copytree(self.made[name], home, symlinks=True)
+
+
+TEMPLATES = Templates()
+
+
+def setUpModule():  # pylint: disable=invalid-name
+    """The templates go when the module is done."""
+    folder = tempfile.TemporaryDirectory(dir=SCRATCH)
+    unittest.addModuleCleanup(folder.cleanup)
+    TEMPLATES.home = Path(folder.name)
+    TEMPLATES.made = {}
+
+
+class Case(unittest.TestCase):
+    """A repository of its own, and an editor in its build/tree."""
+
+    def setUp(self):
+        self.home = Path(self.enterContext(tempfile.TemporaryDirectory(dir=SCRATCH)))
+        self.root = self.home / "repo"
+        self.tree = self.root / "build/tree"
+        here = {"ROOT": self.root, "BUILD": self.root / "build", "LOGS": self.root / "build/log", "CACHE": self.home / "cache"}
+        for name, value in here.items():
+            self.enterContext(mock.patch.object(paths, name, value))
+        self.enterContext(mock.patch.dict(os.environ, WHO))
+        self.enterContext(mock.patch.object(base.host, "need"))
+        self.enterContext(mock.patch.object(base, "UNPACKED_GIB", 0))
+        self.enterContext(mock.patch.object(tempfile, "tempdir", str(self.home)))
+        os.environ.pop("KERNEL", None)
+        self.said = io.StringIO()
+        self.enterContext(contextlib.redirect_stderr(self.said))
+        TEMPLATES.copy("blank", self.blank, self.home)
+
+    def blank(self):
+        """A repository that names its base and has no patch."""
+        make_package(self.home / "cache")
+        (self.root / "patches/v6.12").mkdir(parents=True)
+        subprocess.run(["git", "init", "-q", "--template=", self.root], check=True)
+        patches.write(self.root / "patches/v6.12/base", base.describe(base.current()))
+
+    def git(self, *words, tree=None):
+        return git.porcelain(tree or self.tree, *words, **WHO, GIT_SEQUENCE_EDITOR=os.environ.get("EDIT", "true"))
+
+    def commit(self, subject, files, *words, log="Because of a reason."):
+        write_tree(self.tree, files)
+        self.git("add", "-A", "-f", ".")
+        self.git("commit", "-q", *(words or ("-m", subject, "-m", log)))
+
+    def rebase(self, edit, *words):
+        """git rebase -i with a sed command as the editor."""
+        with mock.patch.dict(os.environ, {"EDIT": f"sed -i -e '{edit}'"}):
+            self.git("rebase", "-q", "-i", *words, "base")
+
+    def three(self):
+        """A series of three: core, users, docs."""
+        TEMPLATES.copy("three", self.make_three, self.home)
+
+    def make_three(self):
+        series.tree()
+        core = BASE["kernel/a.c"].replace("int line_5;", "long line_5;")
+        self.commit("core: add the poker", {"kernel/text_poke/core.c": "int core;\n", "kernel/a.c": core,
+                                            "tools/testing/selftests/text_poke/run.sh": "#!/bin/sh\n",
+                                            "kernel/text_poke/.kunitconfig": "CONFIG_KUNIT=y\n"})
+        self.commit("arm64: use it", {"arch/arm64/kernel/text_poke.c": "int arm64;\n",
+                                      "arch/arm64/Kconfig": BASE["arch/arm64/Kconfig"] + "\tselect HAVE_IT\n"})
+        self.commit("MAINTAINERS: name us", {"MAINTAINERS": BASE["MAINTAINERS"].replace("THE REST", "TEXT POKE\nF:\tkernel/text_poke/\n\nTHE REST")})
+        series.refresh()
+
+    def names(self):
+        return [path.name for path in patches.files()]
+
+    def repository(self):
+        return contents(self.root)
+
+    def refused(self, what, *words, code=errors.INFRA):
+        """The sentence of a refusal, which changes nothing here."""
+        before = self.repository()
+        with self.assertRaises(errors.Fail) as caught:
+            what()
+        self.assertEqual(self.repository(), before)
+        self.assertEqual(caught.exception.code, code, caught.exception.message)
+        for word in words:
+            self.assertIn(word, caught.exception.message)
+        self.assertNotIn("\n", caught.exception.message)
+        return caught.exception.message
+
+    def identity(self):
+        """Gates pass, and a tree made afresh reads back as what is here."""
+        before = self.repository()
+        for name, gate in gates.GATES:
+            with self.subTest(gate=name):
+                gate()
+        series.tree()
+        series.refresh()
+        self.assertEqual(self.repository(), before)
+
+
+class Editing(Case):
+    def test_an_empty_series_is_the_base(self):
+        series.tree()
+        self.assertEqual(self.git("rev-list", "--count", "HEAD").strip(), "1")
+        self.assertEqual(contents(self.tree), contents(paths.BUILD / "base-src"))
+        self.identity()
+
+    def test_commits_become_files_and_hunks(self):
+        self.three()
+        self.assertEqual(self.names(), ["0001-core-add-the-poker.patch", "0002-arm64-use-it.patch", "0003-MAINTAINERS-name-us.patch"])
+        kept = contents(self.root)
+        self.assertEqual(kept["kernel/text_poke/core.c"], (False, b"int core;\n"))
+        self.assertTrue(kept["tools/testing/selftests/text_poke/run.sh"][0])
+        self.assertNotIn("kernel/a.c", kept)
+        self.assertEqual(kept["MAINTAINERS"][1], b"TEXT POKE\nF:\tkernel/text_poke/\n")
+        text = patches.read(patches.files()[0])
+        self.assertTrue(text.startswith("Subject: core: add the poker\nFrom: A Developer <dev@localhost>\nDate: "))
+        self.assertIn("\n\nBecause of a reason.\n\nAdds: kernel/text_poke/.kunitconfig\nAdds: kernel/text_poke/core.c\n", text)
+        self.assertIn("-int line_5;\n+long line_5;\n", text)
+        self.assertNotIn("core.c\n+++", text)
+        self.identity()
+
+    def test_a_fixup_keeps_the_patch_and_its_text(self):
+        self.three()
+        before = patches.headers()["core: add the poker"]
+        self.commit("", {"kernel/text_poke/core.c": "int core_2;\n"}, "--fixup", "HEAD~2")
+        self.rebase("", "--autosquash")
+        series.refresh()
+        after = patches.headers()["core: add the poker"]
+        self.assertEqual((self.root / "kernel/text_poke/core.c").read_text(), "int core_2;\n")
+        self.assertEqual((after.name, after.author, after.date, after.log, after.diff),
+                         (before.name, before.author, before.date, before.log, before.diff))
+        self.identity()
+
+    def test_an_inserted_commit_renumbers(self):
+        self.three()
+        self.commit("kernel: change b", {"kernel/b.c": LINES + "int more;\n"})
+        todo = self.git("rev-list", "--reverse", "base..HEAD").split()
+        self.git("checkout", "-q", "--detach", "base")
+        self.git("cherry-pick", todo[0], todo[3], todo[1], todo[2])
+        series.refresh()
+        self.assertEqual([name[:4] for name in self.names()], ["0001", "0002", "0003", "0004"])
+        self.assertEqual(self.names()[1], "0002-kernel-change-b.patch")
+        self.assertEqual(self.names()[3], "0004-MAINTAINERS-name-us.patch")
+        self.identity()
+
+    def test_reordered_commits_reorder_the_patches(self):
+        self.three()
+        self.rebase("1!G;h;$!d")
+        # The editor reversed the whole list, comments included.
+        series.refresh()
+        self.assertEqual([patch.subject for patch in patches.load()],
+                         ["MAINTAINERS: name us", "arm64: use it", "core: add the poker"])
+        self.identity()
+
+    def test_a_dropped_commit_takes_its_patch_and_files_along(self):
+        self.three()
+        self.rebase("/arm64: use it/d")
+        series.refresh()
+        self.assertEqual(self.names(), ["0001-core-add-the-poker.patch", "0002-MAINTAINERS-name-us.patch"])
+        self.assertFalse((self.root / "arch").exists())
+        self.rebase("/MAINTAINERS/d")
+        series.refresh()
+        self.assertFalse((self.root / "MAINTAINERS").exists())
+        self.identity()
+
+    def test_the_patch_text_wins_over_the_commit(self):
+        self.three()
+        self.git("commit", "-q", "--amend", "-m", "MAINTAINERS: name us", "-m", "Other words.")
+        series.refresh()
+        self.assertIn("keeping the patch's change log", self.said.getvalue())
+        self.assertNotIn("Other words", patches.read(patches.files()[2]))
+        self.git("commit", "-q", "--amend", "-m", "MAINTAINERS: name all of us", "-m", "Other words.")
+        series.refresh()
+        self.assertEqual(self.names()[2], "0003-MAINTAINERS-name-all-of-us.patch")
+        self.assertIn("Other words.", patches.read(patches.files()[2]))
+        self.identity()
+
+    def test_an_edited_patch_text_reaches_the_tree(self):
+        self.three()
+        path = patches.files()[1]
+        patches.write(path, patches.read(path).replace("Because of a reason.", "Because.\n\nTwo paragraphs: \u00e9."))
+        series.tree()
+        self.assertIn("Two paragraphs: \u00e9.", self.git("log", "-1", "--format=%B", "HEAD~1"))
+        self.identity()
+
+    def test_bytes_survive(self):
+        series.tree()
+        self.commit("bytes", {"kernel/latin1.c": "caf\udce9\nNEXT\n",
+                              "lib/no_newline.c": "int x;", "lib/bytes.bin": "\0\udcff"})
+        self.commit("more, after a commit with odd bytes", {"kernel/latin1.c": "caf\udce9\nNEXT\nat the end without newline"})
+        series.refresh()
+        self.identity()
+
+    def test_carriage_returns_are_kept_but_not_exported_unseen(self):
+        series.tree()
+        self.commit("bytes", {"kernel/crlf.c": "one\r\nTWO\r\nthree\r\n"})
+        series.refresh()
+        self.assertEqual((series.source_tree() / "kernel/crlf.c").read_bytes(), b"one\r\nTWO\r\nthree\r\n")
+        with self.assertRaisesRegex(errors.Fail, "git am refuses"):
+            gates.am_agrees()
+
+    def test_the_users_git_configuration_changes_nothing(self):
+        self.three()
+        before = self.repository()
+        config = self.home / "config"
+        config.write_text("[diff]\n\tnoprefix = true\n\tcontext = 9\n\talgorithm = minimal\n\trenames = copies\n"
+                          "[core]\n\tautocrlf = true\n\tabbrev = 5\n[format]\n\tsignature = x\n\tthread = true\n")
+        with mock.patch.dict(os.environ, {"GIT_CONFIG_GLOBAL": str(config), "GIT_DIFF_OPTS": "-u9", "TZ": "Asia/Tokyo"}):
+            series.tree()
+            series.refresh()
+            one = contents(series.write_series())
+        self.assertEqual(self.repository(), before)
+        self.assertEqual(contents(series.write_series()), one)
+
+
+class Refusals(Case):
+    def commits(self, subject, files, *words):
+        self.commit(subject, files)
+        self.refused(series.refresh, *words)
+        self.git("reset", "-q", "--hard", "HEAD~1")
+
+    def test_commits_that_cannot_be_patches(self):
+        self.three()
+        self.commits("later", {"kernel/text_poke/core.c": "changed\n"}, "core: add the poker", "fold", "kernel/text_poke/core.c")
+        self.commits("outside", {"drivers/new.c": "x\n"}, "drivers/new.c", "new files go below")
+        self.commits("ours", {"tools/dev/new.c": "x\n"}, "tools/dev")
+        self.commits("fixup! core: add the poker", {"kernel/b.c": "x\n"}, "autosquash")
+        self.commits("arm64: use it", {"kernel/b.c": "x\n"}, "two commits", "arm64: use it")
+        self.commits("signed\n\nSigned-off-by: A <a@localhost>", {"kernel/b.c": "x\n"}, "Signed-off-by")
+        self.commits("log\n\n---\nrest", {"kernel/b.c": "x\n"}, "start of the diff")
+        self.commits("[RFC] brackets", {"kernel/b.c": "x\n"}, "brackets")
+
+    def test_deleting_upstreams_files(self):
+        series.tree()
+        (self.tree / "kernel/b.c").unlink()
+        self.commits("kernel: remove b", {}, "kernel/b.c", "upstream")
+
+    def test_a_merge(self):
+        self.three()
+        self.git("checkout", "-q", "-b", "side", "base")
+        self.commit("side", {"kernel/b.c": "x\n"})
+        self.git("merge", "-q", "-m", "merged", "series")
+        self.refused(series.refresh, "merge", "linear")
+
+    def test_links_and_empty_commits(self):
+        series.tree()
+        (self.tree / "lib").mkdir()
+        (self.tree / "lib/link.c").symlink_to("../kernel/a.c")
+        self.commits("a link", {}, "lib/link.c", "ordinary")
+        self.git("commit", "-q", "--allow-empty", "-m", "empty")
+        self.refused(series.refresh, "empty", "changes nothing")
+
+    def test_work_that_would_be_lost(self):
+        self.refused(series.refresh, "make tree", code=errors.USAGE)
+        self.three()
+        head = self.git("rev-parse", "HEAD")
+        write_tree(self.tree, {"kernel/a.c": "edited\n"})
+        for command in (series.tree, series.refresh):
+            self.refused(command, "uncommitted changes")
+        self.git("checkout", "-q", ".")
+        write_tree(self.tree, {"kernel/untracked.c": "new\n"})
+        for command in (series.tree, series.refresh):
+            self.refused(command, "uncommitted changes")
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", "kernel: new")
+        self.refused(series.tree, "make refresh", "reset --hard refreshed")
+        self.assertTrue(series.unrefreshed(self.tree))
+        self.git("reset", "-q", "--hard", "refreshed")
+        self.assertEqual(self.git("rev-parse", "HEAD"), head)
+        self.assertFalse(series.unrefreshed(self.tree))
+        series.tree()
+
+    def test_a_rebase_under_way(self):
+        self.three()
+        self.rebase("1s/^pick/edit/")
+        for command in (series.tree, series.refresh):
+            self.refused(command, "rebase", "finish or abort")
+
+    def test_changes_on_both_sides(self):
+        self.three()
+        (self.root / "kernel/text_poke/core.c").write_text("int edited_here;\n")
+        self.refused(series.refresh, "run `make tree`")
+        self.commit("kernel: change b", {"kernel/b.c": "x\n"})
+        self.refused(series.refresh, "git -C build/tree branch mine")
+        self.refused(series.tree, "make refresh")
+        self.git("branch", "mine")
+        self.git("reset", "-q", "--hard", "refreshed")
+        series.tree()
+        self.assertEqual((self.tree / "kernel/text_poke/core.c").read_text(), "int edited_here;\n")
+        self.git("cherry-pick", "mine")
+        series.refresh()
+        self.assertEqual(len(self.names()), 4)
+        self.identity()
+
+    def test_files_without_a_patch_and_patches_without_a_file(self):
+        self.three()
+        extra = self.root / "kernel/text_poke/extra.c"
+        extra.write_text("int extra;\n")
+        self.refused(series.tree, "kernel/text_poke/extra.c", "belongs to no patch")
+        self.assertTrue((series.source_tree() / "kernel/text_poke/extra.c").exists())
+        extra.unlink()
+        self.assertFalse((series.source_tree() / "kernel/text_poke/extra.c").exists())
+        core = self.root / "kernel/text_poke/core.c"
+        core.rename(core.with_suffix(".orig"))
+        for command in (series.tree, series.source_tree, series.write_series):
+            self.refused(command, "0001-core", "kernel/text_poke/core.c")
+
+    def test_patches_that_are_malformed(self):
+        self.three()
+        path = patches.files()[0]
+        good = patches.read(path)
+        for old, new, word in (("Subject: ", "Subjekt: ", "Subject"), ("From: ", "Form: ", "From"), ("Date: ", "Data: ", "Date"),
+                               ("\n---\n", "\n--\n", "`---`"), ("Because of", "Signed-off-by: me", "Signed-off-by"),
+                               ("core: add the poker", "arm64: use it", "which 000"),
+                               ("Adds: kernel/text_poke/core.c", "Adds: arch/arm64/kernel/text_poke.c", "arch/arm64/kernel/text_poke.c"),
+                               ("A Developer <", "A Developer ", "Name <address>")):
+            with self.subTest(new=new):
+                path.write_bytes(git.encode(good.replace(old, new)))
+                self.refused(series.tree, word)
+
+
+class Hunks(Case):
+    def edit(self, number, old, new):
+        path = patches.files()[number]
+        text = patches.read(path)
+        self.assertIn(old, text)
+        patches.write(path, text.replace(old, new))
+        return path.name
+
+    def everywhere(self, *words):
+        """Every command says the same, and nothing is half done."""
+        tree, src = contents(self.tree), contents(paths.BUILD / "src")
+        for command in (series.tree, series.source_tree, series.write_series):
+            self.refused(command, *words)
+        self.assertEqual(contents(self.tree), tree)
+        self.assertEqual(contents(paths.BUILD / "src"), src)
+        self.assertFalse((paths.BUILD / "series").exists())
+
+    def setUp(self):
+        super().setUp()
+        self.three()
+        series.source_tree()
+
+    def test_a_hunk_that_does_not_apply(self):
+        name = self.edit(0, "-int line_5;", "-int line_55;")
+        self.everywhere(name, "kernel/a.c:", "6.12.7", "made for")
+
+    def test_context_that_differs_is_not_fuzzed(self):
+        name = self.edit(0, "\n int line_4;\n", "\n int line_44;\n")
+        self.everywhere(name, "kernel/a.c:")
+
+    def test_a_file_the_base_has_not(self):
+        name = self.edit(0, "kernel/a.c", "kernel/zz.c")
+        self.everywhere(name, "kernel/zz.c", "6.12.7")
+
+    def test_an_added_file_the_base_has(self):
+        write_tree(self.root, {"kernel/b.c": "mine\n"})
+        name = self.edit(1, "Adds: arch", "Adds: kernel/b.c\nAdds: arch")
+        self.everywhere(name, "kernel/b.c", "already")
+
+    def test_a_hunk_that_adds_a_file(self):
+        self.edit(1, "\n---\n", "\n---\ndiff --git a/lib/new.c b/lib/new.c\nnew file mode 100644\n--- /dev/null\n+++ b/lib/new.c\n@@ -0,0 +1 @@\n+int x;\n")
+        self.everywhere("lib/new.c")
+        self.refused(gates.hunks_only_change, "new file")
+
+
+class Source(Case):
+    def times(self):
+        return {path: (self.src / path).stat().st_mtime_ns for path in contents(self.src)}
+
+    def setUp(self):
+        super().setUp()
+        self.three()
+        self.pristine = contents(paths.BUILD / "base-src")
+        self.src = series.source_tree()
+
+    def same_as_tree(self):
+        series.tree()
+        self.assertEqual(contents(self.src), contents(self.tree))
+        self.assertEqual(contents(paths.BUILD / "base-src"), self.pristine)
+
+    def test_it_is_base_and_series(self):
+        self.same_as_tree()
+        self.assertTrue((self.src / "kernel/b.c").samefile(paths.BUILD / "base-src/kernel/b.c"))
+        self.assertFalse((self.src / "kernel/a.c").samefile(paths.BUILD / "base-src/kernel/a.c"))
+
+    def test_only_what_changed_gets_a_new_time(self):
+        before = self.times()
+        self.assertEqual(series.source_tree(), self.src)
+        self.assertEqual(self.times(), before)
+        write_tree(self.root, {"kernel/text_poke/core.c": "int changed;\n"})
+        series.source_tree()
+        after = self.times()
+        self.assertEqual([path for path in after if after[path] != before[path]], ["kernel/text_poke/core.c"])
+        self.same_as_tree()
+
+    def test_a_file_given_back_is_newer_than_what_was_built_from_it(self):
+        before = self.times()
+        self.rebase("/core: add/d")
+        series.refresh()
+        series.source_tree()
+        self.same_as_tree()
+        self.assertGreater(self.times()["kernel/a.c"], before["kernel/a.c"])
+        self.assertNotIn("kernel/text_poke/core.c", contents(self.src))
+
+    def test_tampering_is_repaired(self):
+        (self.src / "kernel/a.c").write_text("scribble\n")
+        (self.src / "kernel/text_poke/core.c").unlink()
+        series.source_tree()
+        self.same_as_tree()
+
+    def test_nothing_is_run_when_nothing_changed(self):
+        with mock.patch.object(git.subprocess, "run", side_effect=AssertionError), \
+                mock.patch.object(say.subprocess, "Popen", side_effect=AssertionError):
+            series.source_tree()
+
+    def test_interrupted_anywhere_it_recovers(self):
+        self.rebase("/core: add/d")
+        self.commit("kernel: change b", {"kernel/b.c": "x\n", "lib/new.c": "y\n"})
+        series.refresh()
+        for step in range(1, 6):
+            if self.interrupted(step):
+                write_tree(self.root, {"lib/new.c": f"y{step}\n"})
+        self.assertGreater(step, 3)
+        series.source_tree()
+        self.same_as_tree()
+
+    def interrupted(self, step):
+        calls = iter(range(1, 100))
+        original = series.Source._put
+
+        def put(source, path, new):
+            if next(calls) == step:
+                raise Interrupted
+            original(source, path, new)
+
+        with mock.patch.object(series.Source, "_put", put):
+            try:
+                series.source_tree()
+            except Interrupted:
+                return True
+        return False
+
+
+class Bases(Case):
+    def kernel(self, sublevel=9, files=None, name="linux"):
+        """A tree of the user's, with a line more at the top of what we hunk."""
+        folder = self.home / name
+        made = BASE | {"Makefile": BASE["Makefile"].replace("= 7", f"= {sublevel}"),
+                       "kernel/a.c": "/* new in this version */\n" + BASE["kernel/a.c"]} | (files or {})
+        write_tree(folder, made)
+        os.environ["KERNEL"] = str(folder)
+        return folder
+
+    def as_git(self, folder):
+        self.git("init", "-q", tree=folder)
+        self.git("add", "-A", "-f", tree=folder)
+        self.git("commit", "-q", "-m", "theirs", tree=folder)
+
+    def setUp(self):
+        super().setUp()
+        self.three()
+
+    def test_another_sublevel_is_built_and_left_alone(self):
+        folder = self.kernel()
+        before = contents(folder)
+        src = series.source_tree()
+        self.assertIn("long line_5;", (src / "kernel/a.c").read_text())
+        self.assertIn("new in this version", (src / "kernel/a.c").read_text())
+        self.assertEqual((src / "kernel/text_poke/core.c").read_text(), "int core;\n")
+        write_tree(folder, {"kernel/b.c": "edited\n", "kernel/a.c": "/* again */\n" + BASE["kernel/a.c"]})
+        (folder / "kernel/crlf.c").unlink()
+        series.source_tree()
+        self.assertEqual((src / "kernel/b.c").read_text(), "edited\n")
+        self.assertIn("again", (src / "kernel/a.c").read_text())
+        self.assertFalse((src / "kernel/crlf.c").exists())
+        before |= contents(folder)
+        del before["kernel/crlf.c"]
+        self.assertEqual(contents(folder), before)
+
+    def test_a_git_tree_that_was_built_in(self):
+        folder = self.kernel(files={".gitignore": "*.o\n.config\n"})
+        self.as_git(folder)
+        write_tree(folder, {"kernel/a.o": "object\n", ".config": "CONFIG_X=y\n", "kernel/new.c": "untracked\n"})
+        src = series.source_tree()
+        self.assertFalse((src / "kernel/a.o").exists() or (src / ".config").exists())
+        self.assertTrue((src / "kernel/new.c").exists())
+
+    def test_trees_that_are_no_base(self):
+        self.kernel(files={"Makefile": "VERSION = 6\nPATCHLEVEL = 13\nSUBLEVEL = 2\n"}, name="other")
+        self.refused(series.source_tree, "6.13.2", "6.12.y")
+        self.refused(series.apply, "6.13.2")
+        (self.home / "empty").mkdir()
+        os.environ["KERNEL"] = str(self.home / "empty")
+        self.refused(series.source_tree, "not a Linux source tree", code=errors.USAGE)
+        os.environ["KERNEL"] = str(self.home / "nowhere")
+        self.refused(series.source_tree, "not a folder", code=errors.USAGE)
+        self.kernel(files={".config": "x\n"}, name="built")
+        self.refused(series.source_tree, "make mrproper")
+        self.kernel()
+        self.refused(series.tree, "KERNEL=", code=errors.USAGE)
+
+    def test_a_tree_the_series_does_not_fit(self):
+        folder = self.kernel(sublevel=30, files={"kernel/a.c": LINES.replace("line_5", "line_five")})
+        before = contents(folder)
+        for command in (series.source_tree, series.apply):
+            self.refused(command, "0001-core-add-the-poker.patch", "kernel/a.c:", "6.12.30", "made for 6.12.7")
+        self.assertEqual(contents(folder), before)
+
+    def test_apply_to_a_plain_folder(self):
+        folder = self.kernel()
+        series.apply()
+        self.assertIn("long line_5;", (folder / "kernel/a.c").read_text())
+        self.assertTrue(contents(folder)["tools/testing/selftests/text_poke/run.sh"][0])
+        self.assertFalse([path for path in contents(folder) if "apply" in path])
+        once = contents(folder)
+        self.refused(series.apply, "already", code=errors.USAGE)
+        write_tree(self.root, {"kernel/text_poke/core.c": "newer\n"})
+        self.refused(series.apply, "another version", code=errors.USAGE)
+        self.assertEqual(contents(folder), once)
+
+    def test_apply_interrupted_anywhere_recovers(self):
+        want, original = None, Path.rename
+        for step in range(1, 12):
+            folder = self.kernel(name=f"linux{step}")
+            before, calls = contents(folder), iter(range(1, 100))
+
+            def rename(path, target, calls=calls, step=step):
+                if next(calls) == step:
+                    raise Interrupted
+                return original(path, target)
+
+            with mock.patch.object(Path, "rename", rename), contextlib.suppress(Interrupted):
+                series.apply()
+            if step == 1:
+                left = {path: what for path, what in contents(folder).items() if not path.startswith(series.PLAN)}
+                self.assertEqual(left, before)
+            with contextlib.suppress(errors.Fail):
+                series.apply()
+            want = want or contents(folder)
+            self.assertEqual(contents(folder), want, f"interrupted at rename {step}")
+        self.assertIn("kernel/text_poke/core.c", want)
+
+    def test_apply_to_a_git_tree(self):
+        folder = self.kernel()
+        self.as_git(folder)
+        write_tree(folder, {"kernel/b.c": "edited\n"})
+        self.refused(series.apply, "uncommitted", code=errors.USAGE)
+        self.git("checkout", "-q", ".", tree=folder)
+        series.apply()
+        subjects = self.git("log", "--format=%s", "-3", tree=folder).splitlines()
+        self.assertEqual(subjects, ["MAINTAINERS: name us", "arm64: use it", "core: add the poker"])
+        self.assertNotIn("Adds:", self.git("log", "--format=%B", "-3", tree=folder))
+        self.assertEqual(self.git("status", "--porcelain", tree=folder), "")
+        self.refused(series.apply, "already", code=errors.USAGE)
+
+    def test_a_git_am_that_fails_is_undone(self):
+        folder = self.kernel()
+        self.as_git(folder)
+        hook = folder / ".git/hooks/applypatch-msg"
+        before = self.git("rev-parse", "HEAD", tree=folder)
+        original = series.export
+        with mock.patch.object(series, "export", lambda small, out: original(small, out) + [hook]):
+            hook.parent.mkdir(exist_ok=True)
+            hook.write_text("not a mail\n")
+            self.refused(series.apply, "undone")
+        self.assertEqual(self.git("rev-parse", "HEAD", tree=folder), before)
+        self.assertEqual(self.git("status", "--porcelain", tree=folder), "")
+
+    def test_a_damaged_package_is_fetched_again(self):
+        deb = next(paths.CACHE.glob("*.deb"))
+        for text, stamp in ((b"!<arch>\ncut", True), (deb.read_bytes(), False)):
+            with self.subTest(size=len(text)):
+                good = deb.read_bytes()
+                deb.write_bytes(text)
+                if not stamp:
+                    patches.write(self.root / "patches/v6.12/base", "version: 6.12.7\npackage: 6.12.7-1\nsha256: 00\n")
+                shutil.rmtree(paths.BUILD / "base-src")
+                with mock.patch.object(base, "_download", side_effect=lambda version: (deb.write_bytes(good), deb)[1]) as fetched:
+                    if stamp:
+                        base.current()
+                    else:
+                        self.refused(base.current, "not what patches/v6.12/base names")
+                fetched.assert_called_once_with("6.12.7-1")
+
+    def test_an_interrupted_unpacking_recovers(self):
+        whole = contents(paths.BUILD / "base-src")
+        shutil.rmtree(paths.BUILD / "base-src")
+        with mock.patch.object(base, "version_of", side_effect=Interrupted), self.assertRaises(Interrupted):
+            base.current()
+        self.assertFalse((paths.BUILD / "base-src").exists())
+        self.assertEqual(contents(base.base_source()), whole)
+
+    def test_the_next_base_of_the_mirror(self):
+        """The hunks apply to 6.12.8, so it is taken; refresh then says what they are made for."""
+        self.git("branch", "mine", "HEAD~1")
+        newer = BASE | {"Makefile": BASE["Makefile"].replace("= 7", "= 8"), "kernel/a.c": "/* 8 */\n" + BASE["kernel/a.c"]}
+        next(paths.CACHE.glob("*.deb")).unlink()
+        with mock.patch.dict(BASE, newer):
+            make_package(paths.CACHE, "6.12.8-1")
+        shutil.rmtree(paths.BUILD / "base-src")
+        fresh = next(paths.CACHE.glob("*.deb"))
+        with mock.patch.object(base, "_download", return_value=fresh):
+            self.assertEqual(base.current().version, "6.12.8")
+        self.assertIn("long line_5;", (series.source_tree() / "kernel/a.c").read_text())
+        for _, gate in gates.GATES:
+            gate()
+        series.tree()
+        self.assertIn("/* 8 */", (self.tree / "kernel/a.c").read_text())
+        self.assertTrue(self.git("rev-parse", "mine"))
+        series.refresh()
+        self.assertEqual(base.made_for()["version"], "6.12.8")
+        self.identity()
+
+
+class Output(Case):
+    def test_the_series_is_what_git_am_takes(self):
+        self.three()
+        out = series.write_series(self.home / "out")
+        one = contents(out)
+        self.assertEqual([name[:4] for name in sorted(one)], ["0001", "0002", "0003"])
+        self.assertEqual(contents(series.write_series(self.home / "out")), one)
+        text = b"".join(data for _, data in one.values())
+        for word in (b"Adds:", b"Signed-off-by", git.porcelain(self.root, "--version").split()[2].encode()):
+            self.assertNotIn(word, text)
+        target = self.home / "target"
+        shutil.copytree(paths.BUILD / "base-src", target, symlinks=True)
+        Bases.as_git(self, target)
+        self.git("am", "-q", *map(str, sorted(out.iterdir())), tree=target)
+        self.assertEqual(contents(target), contents(self.tree))
+        self.assertEqual(self.git("rev-parse", "HEAD^{tree}", tree=target), self.git("rev-parse", "HEAD^{tree}"))
+
+    def test_a_folder_with_other_things_is_not_replaced(self):
+        self.three()
+        write_tree(self.home / "out", {"thesis.txt": "years of work\n"})
+        self.refused(lambda: series.write_series(self.home / "out"), "thesis.txt", code=errors.USAGE)
+        self.assertTrue((self.home / "out/thesis.txt").exists())
+
+
+class Interruptions(Case):
+    def test_refresh_interrupted_at_any_write_recovers(self):
+        self.three()
+        self.rebase("1!G;h;$!d")
+        self.commit("kernel: change b", {"kernel/b.c": "x\n", "lib/new.c": "y\n"})
+        self.commit("", {"kernel/text_poke/core.c": "int core_2;\n"}, "--fixup", "HEAD~1")
+        self.rebase("", "--autosquash")
+        start = self.home / "start"
+        shutil.copytree(self.root, start, symlinks=True)
+        series.refresh()
+        want, names = self.repository(), self.names()
+        original, reached = patches.write, 0
+        for step in range(1, 40):
+            shutil.rmtree(self.root)
+            shutil.copytree(start, self.root, symlinks=True)
+            calls = iter(range(1, 100))
+
+            def write(path, text, calls=calls, step=step):
+                if next(calls) == step:
+                    raise Interrupted
+                return original(path, text)
+
+            with mock.patch.object(patches, "write", write):
+                try:
+                    series.refresh()
+                    break
+                except Interrupted:
+                    reached = step
+            series.refresh()
+            self.assertEqual(self.repository(), want, f"interrupted at write {step}")
+        self.assertGreater(reached, len(names))
+
+    def test_tree_interrupted_recovers(self):
+        self.three()
+        want = contents(self.tree)
+        original = series.porcelain
+
+        def porcelain(tree, *words, **more):
+            if "checkout" in words and "-B" in words:
+                original(tree, "checkout", "-q", "-f", "--detach", "base")
+                (Path(tree) / ".git/index.lock").touch()
+                raise Interrupted
+            return original(tree, *words, **more)
+
+        for fresh in (False, True):
+            if fresh:
+                shutil.rmtree(self.tree)
+            with mock.patch.object(series, "porcelain", porcelain), self.assertRaises(Interrupted):
+                series.tree()
+            series.tree()
+            self.assertEqual(contents(self.tree), want)
+        self.identity()
+
+
+class Gates(Case):
+    def gate(self, name):
+        return dict(gates.GATES)[name]
+
+    def test_each_gate_bites(self):
+        self.three()
+        patch = patches.files()[0]
+        good = patches.read(patch)
+        self.identity()
+        spoil = {
+            "no kept file exists in the base": lambda: write_tree(self.root, {"kernel/a.c": "x\n"}),
+            "every kept file belongs to one patch": lambda: write_tree(self.root, {"lib/x.c": "x\n"}),
+            "no hunk adds or deletes a file": lambda: patches.write(patch, good + "deleted file mode 100644\n"),
+            "refresh after series changes nothing": lambda: write_tree(self.root, {"MAINTAINERS": "other\n"}),
+            "no machine paths or package hosts": lambda: write_tree(self.root, {"README.md": "see /ro" "ot/x\n"}),
+        }
+        before = self.repository()
+        for name, damage in spoil.items():
+            with self.subTest(gate=name):
+                damage()
+                with self.assertRaises(errors.Fail):
+                    self.gate(name)()
+                for path in set(self.repository()) - set(before):
+                    (self.root / path).unlink()
+                write_tree(self.root, {path: git.decode(data) for path, (_, data) in before.items()})
+        self.identity()
+
+    def test_the_am_gate_bites(self):
+        self.three()
+        original = series.export
+
+        def export(small, folder):
+            mails = original(small, folder)
+            mails[0].write_text(mails[0].read_text().replace("+long line_5;", "+char line_5;"))
+            return mails
+
+        with mock.patch.object(series, "export", export), self.assertRaisesRegex(errors.Fail, "another tree"):
+            gates.am_agrees()
+
+    def test_a_stale_hunk_is_noticed(self):
+        self.three()
+        path = patches.files()[0]
+        patches.write(path, re.sub(r"@@ -(\d+),", "@@ -7,", patches.read(path), count=1))
+        with self.assertRaisesRegex(errors.Fail, "refresh would leave"):
+            gates.refresh_is_identity()
+
+    def test_the_lines_that_are_printed(self):
+        self.three()
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            gates.gates()
+        lines = out.getvalue().splitlines()
+        self.assertEqual(len(lines), len(gates.GATES))
+        self.assertTrue(all(line.startswith(f"ok {number} ") for number, line in enumerate(lines, 1)))
+        write_tree(self.root, {"lib/x.c": "x\n"})
+        with contextlib.redirect_stdout(io.StringIO()) as out, self.assertRaisesRegex(errors.Fail, "gates failed"):
+            gates.gates()
+        self.assertIn("not ok 3 ", out.getvalue())
+
+
+class Commands(unittest.TestCase):
+    def main(self, *words, **env):
+        with mock.patch.dict(os.environ, env), contextlib.redirect_stderr(io.StringIO()) as said, \
+                contextlib.redirect_stdout(io.StringIO()) as out:
+            code = cli.main(list(words))
+        return code, said.getvalue(), out.getvalue()
+
+    def usage(self, *words, says, **env):
+        code, said, _ = self.main(*words, **env)
+        self.assertEqual(code, errors.USAGE)
+        self.assertEqual(len(said.splitlines()), 1, said)
+        self.assertIn(says, said)
+
+    def test_help_names_every_command_and_option(self):
+        code, _, out = self.main("help")
+        self.assertEqual(code, 0)
+        for word in (*cli.COMMANDS, *cli.VARIABLES, "Error N"):
+            self.assertIn(word, out)
+
+    def test_the_makefile_has_the_same_commands(self):
+        text = (paths.DEV.parent.parent / "Makefile").read_text().replace("\\\n", " ")
+        listed = re.search(r"^COMMANDS := (.*)$", text, re.M)[1].split()
+        self.assertEqual(sorted(listed), sorted(cli.COMMANDS))
+
+    def test_wrong_usage_is_one_sentence(self):
+        self.usage("frobnicate", says="frobnicate is no command")
+        self.usage("boot", "ARCH=sparc", says="ARCH=sparc")
+        self.usage("boot", "ACRH=x86", says="ACRH is no option")
+        self.usage("tree", "ARCH=x86", says="ARCH means nothing to tree")
+        self.usage("boot", "x86", says="x86 is not NAME=value")
+        self.usage("boot", says="ARCH=vax", ARCH="vax")
+        self.usage("kernel", "LLVM=yes", says="LLVM=yes")
+        self.usage("apply", says="KERNEL=")
+
+    def test_what_make_was_given_is_checked_too(self):
+        self.usage("boot", says="ACRH is no option", MAKEFLAGS="rR -- APPEND=a\\ b=c ACRH=x86")
+        with mock.patch.dict(os.environ, {"MAKEFLAGS": "rR -- APPEND=a\\ b=c ARCH=x86", "ARCH": "x86", "APPEND": "a b=c"}):
+            _, options = cli.parse(["boot"])
+        self.assertEqual((options.arch, options.get("APPEND")), ("x86", "a b=c"))
+
+    def test_words_win_over_the_environment(self):
+        with mock.patch.dict(os.environ, {"ARCH": "x86", "SMP": "4"}):
+            _, options = cli.parse(["boot", "ARCH=riscv", "TIMEOUT="])
+        self.assertEqual((options.arch, options.number("SMP"), options.number("TIMEOUT", 9)), ("riscv", 4, 9))
+        self.assertRaises(errors.Fail, cli.Options({"SMP": "0"}).number, "SMP")
+        self.assertRaises(errors.Fail, cli.Options({"SMP": "two"}).number, "SMP")
+
+    def test_the_system_s_errors_are_sentences(self):
+        for number, code in ((28, errors.INFRA), (13, errors.MISSING)):
+            with mock.patch.dict(cli.COMMANDS, {"gates": cli.Command("", "", mock.Mock(side_effect=OSError(number, "x", "f")))}):
+                status, said, _ = self.main("gates")
+            self.assertEqual((status, len(said.splitlines())), (code, 1))
+
+    def test_make_hands_over_code_and_options(self):
+        root = paths.DEV.parent.parent
+        done = subprocess.run(["make", "-C", root, "boot", "ARCH=sparc"], capture_output=True, text=True, check=False)
+        self.assertIn("ARCH=sparc is not known", done.stderr)
+        self.assertIn("Error 2", done.stderr)
+        done = subprocess.run(["make", "-C", root, "nothing"], capture_output=True, text=True, check=False)
+        self.assertIn("nothing is no command", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The architectures, as data: nothing else in these tools knows one from another."""
+
+from dataclasses import dataclass
+
+from . import host
+from .errors import USAGE, Fail
+
+
+@dataclass(frozen=True)
+class Arch:
+    """All that is needed to build a kernel and a guest for an architecture, and to boot them."""
+
+    name: str  # the kernel's ARCH=
+    cross: str  # CROSS_COMPILE
+    target: str  # make target of what is booted
+    image: str  # its path in a build folder
+    debarch: str
+    busybox: str  # Debian release with busybox-static for it
+    qemu: str  # program
+    machine: str
+    cpu: str
+    console: str  # words on the kernel's command line
+    devices: tuple = ()  # QEMU options that only this one needs
+    has_backend: bool = False  # whether the series can change its text
+    llvm: str = ""  # why LLVM=1 is refused; empty: it is not
+
+    @property
+    def compiler_packages(self):
+        """What cross-compiles for it with GCC."""
+        return host.CROSS[self.name]
+
+
+_X86 = Arch(
+    name="x86", cross="", target="bzImage", image="arch/x86/boot/bzImage", debarch="amd64", busybox="bookworm",
+    qemu="qemu-system-x86_64", machine="q35", cpu="max", console="console=ttyS0 earlyprintk=ttyS0")
+
+# pauth-impdef: the architected pointer authentication costs a third of the time under emulation.
+_ARM64 = Arch(
+    name="arm64", cross="aarch64-linux-gnu-", target="Image", image="arch/arm64/boot/Image", debarch="arm64",
+    busybox="bookworm", qemu="qemu-system-aarch64", machine="virt,gic-version=3", cpu="max,pauth-impdef=on",
+    console="console=ttyAMA0 earlycon", has_backend=True)
+
+_RISCV = Arch(
+    name="riscv", cross="riscv64-linux-gnu-", target="Image", image="arch/riscv/boot/Image", debarch="riscv64",
+    busybox="trixie", qemu="qemu-system-riscv64", machine="virt", cpu="max",
+    console="console=ttyS0 earlycon=sbi", devices=("-bios", "default"))
+
+# The capabilities are mitigations that the emulation does not have and complains about.
+_POWERPC = Arch(
+    name="powerpc", cross="powerpc64le-linux-gnu-", target="vmlinux", image="vmlinux", debarch="ppc64el",
+    busybox="bookworm", qemu="qemu-system-ppc64",
+    machine="pseries,cap-cfpc=broken,cap-sbbc=broken,cap-ibs=broken,cap-ccf-assist=off", cpu="power9",
+    console="console=hvc0")
+
+ARCHES = {arch.name: arch for arch in (_X86, _ARM64, _RISCV, _POWERPC)}
+
+
+def get(arch):
+    """The Arch of a name; an Arch is its own."""
+    if isinstance(arch, Arch):
+        return arch
+    if arch not in ARCHES:
+        raise Fail(USAGE, f"ARCH={arch} is not known: it is one of {', '.join(ARCHES)}")
+    return ARCHES[arch]

@@ -1,0 +1,401 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Boot a kernel with an initramfs under QEMU and find out how it went.
+
+The verdict comes through a virtio port of its own, panics and resets through QEMU's
+machine protocol; the console is for people. A guest that says nothing at all ends in
+HANG after its timeout, never in silence.
+"""
+
+import contextlib
+import ctypes
+import os
+import re
+import selectors
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from . import arch as arches
+from . import host, initramfs, kernel, paths
+from .console import Console
+from .errors import HANG, INFRA, MISSING, OK, PANIC, TEST_FAILED, USAGE, Fail
+from .qmp import SOCKET, Qmp
+from .say import output, say
+
+TIMEOUT = 300  # seconds, for as many CPUs as the host has
+MEMORY = "1G"
+OLDEST_QEMU = (10, 0)
+PANIC_GRACE = 10  # seconds for the rest of a panic's report
+VERDICT_GRACE = 60  # seconds from the verdict to the end of QEMU
+KEEP = 20  # boots whose console and files are kept
+YOUNG = 3600  # seconds during which a boot's files are not removed: it may still run
+HELLO = initramfs.GUEST / "hello.sh"
+
+BATCH, TERMINAL, PIPE = "batch", "terminal", "pipe"
+# Where the console goes. In a pipe's case stdin is a port's, without echo and loss.
+CONSOLE = {
+    BATCH: ("-chardev", "stdio,id=console"),
+    TERMINAL: ("-chardev", "stdio,id=console,mux=on,signal=off,logfile=console.log"),
+    PIPE: ("-chardev", "file,id=console,path=/dev/stdout"),
+}
+INPUT = {PIPE: ("-chardev", "stdio,id=input", "-device", "virtserialport,chardev=input,name=org.textpoke.in")}
+
+
+@dataclass
+class Result:
+    """How a boot went. code is the exit code, verdict the guest's own status, None if it gave none."""
+
+    code: int
+    reason: str
+    log: Path
+    out_tar: Path
+    verdict: int | None = None
+    badness: list = field(default_factory=list)
+    tail: list = field(default_factory=list)
+    seconds: float = 0.0
+    qemu: str = ""
+    command: str = ""
+
+    @property
+    def folder(self):
+        return self.log.parent
+
+
+# The command
+
+def cores():
+    """The CPUs that we may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def split_append(append):
+    """The kernel's parameters, and what is for /init: `--` and all after it."""
+    for word in re.finditer(r'(?:"[^"]*"?|[^\s"])+', append):
+        if word[0] == "--":
+            return append[:word.start()].strip(), append[word.start():].strip()
+    return append.strip(), ""
+
+
+def command_line(arch, append):
+    """The kernel's command line: ours first, so that the user's wins, and all of it before a `--`.
+
+    panic=-1 makes a panic a reset, which QEMU reports, instead of a busy loop.
+    """
+    own, after = split_append(append)
+    return " ".join(filter(None, (arch.console, "panic=-1", own, after)))
+
+
+def accelerator(smp):
+    """More CPUs than the host has must take turns: see the race that design and QEMU's version check name."""
+    return f"tcg,thread={'multi' if smp <= cores() else 'single'}"
+
+
+def default_timeout(smp):
+    """CPUs that take turns take their time."""
+    return TIMEOUT * max(1, -(-smp // cores()))
+
+
+def _port(name):
+    """A virtio port whose bytes end up in a file of the folder that QEMU runs in."""
+    return ("-chardev", f"file,id={name},path={name}",
+            "-device", f"virtserialport,chardev={name},name=org.textpoke.{name}")
+
+
+def _words(qemu_args):
+    try:
+        return shlex.split(qemu_args)
+    except ValueError as error:
+        raise Fail(USAGE, f"QEMU_ARGS cannot be split into words ({error}): check its quotes") from None
+
+
+def compose(arch, image, initrd, smp=2, append="", qemu_args="", mem=MEMORY, mode=BATCH):
+    """QEMU's command, to be run in a folder of its own. pvpanic does not stop the guest: its report comes first."""
+    return [
+        arch.qemu, "-M", arch.machine, "-cpu", arch.cpu, "-accel", accelerator(smp), "-smp", str(smp), "-m", mem,
+        "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-action", "panic=none", *arch.devices,
+        "-kernel", str(image), *(("-initrd", str(initrd)) if initrd else ()), "-append", command_line(arch, append),
+        *CONSOLE[mode], "-serial", "chardev:console", "-device", "virtio-serial-pci",
+        *_port("verdict"), *_port("out"), *INPUT.get(mode, ()), "-device", "pvpanic-pci",
+        "-qmp", f"unix:{SOCKET},server=on,wait=off", *_words(qemu_args)]
+
+
+# QEMU's version
+
+def parse_version(text):
+    """(major, minor) in what `qemu --version` prints."""
+    found = re.search(r"version (\d+)\.(\d+)", text)
+    return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
+def qemu_version(program):
+    """The version line of a QEMU that is good enough; another is refused."""
+    if not shutil.which(program):
+        raise Fail(MISSING, f"{program} is missing: run `make setup` as root")
+    line = output([program, "--version"], what=f"asking {program} for its version").splitlines()[0]
+    if parse_version(line) < OLDEST_QEMU:
+        wanted = ".".join(map(str, OLDEST_QEMU))
+        raise Fail(MISSING, f"{program} is too old ({line}): it loses changes to code that another CPU is translating; "
+                            f"install QEMU {wanted} or newer, as `make setup` does")
+    return line
+
+
+# A boot's folder
+
+def _prune(home):
+    """Remove the oldest boots beyond KEEP; those that may still run stay."""
+    folders = sorted((path for path in home.iterdir() if path.is_dir()), key=lambda path: path.stat().st_mtime)
+    for path in folders[:-KEEP]:
+        if time.time() - path.stat().st_mtime > YOUNG:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _folder(arch):
+    """A folder for a boot's console, verdict and files, and QEMU's socket."""
+    home = paths.BUILD / "boot"
+    home.mkdir(parents=True, exist_ok=True)
+    _prune(home)
+    folder = Path(tempfile.mkdtemp(prefix=f"{arch.name}-{time.strftime('%H%M%S')}-", dir=home))
+    for name in ("console.log", "verdict", "out"):
+        (folder / name).touch()
+    return folder
+
+
+# The run
+
+_LIBC = ctypes.CDLL(None, use_errno=True)
+_PR_SET_PDEATHSIG = 1
+
+
+def _die_with_us():
+    """QEMU must not outlive these tools, however they end."""
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+@contextlib.contextmanager
+def _terminal_kept(mode):
+    """QEMU changes the terminal's settings; they are put back even when it is killed."""
+    kept = termios.tcgetattr(sys.stdin) if mode == TERMINAL else None
+    try:
+        yield
+    finally:
+        if kept:
+            termios.tcsetattr(sys.stdin, termios.TCSADRAIN, kept)
+
+
+class Run:
+    """One running QEMU and all that is known of its guest."""
+
+    def __init__(self, command, folder, mode, console, timeout):
+        self.folder, self.mode, self.console = folder, mode, console
+        self.qmp, self.picker = Qmp(), selectors.DefaultSelector()
+        self.began = time.monotonic()
+        self.limit = self.began + timeout if timeout else float("inf")
+        self.timed_out = self.verdict_seen = self.panicked = False
+        self.errors = open(folder / "qemu.log", "wb")
+        self.process = subprocess.Popen(
+            command, cwd=folder, preexec_fn=_die_with_us, stderr=self.errors,
+            stdin=subprocess.DEVNULL if mode == BATCH else None, stdout=None if mode == TERMINAL else subprocess.PIPE)
+        if self.process.stdout:
+            self.picker.register(self.process.stdout, selectors.EVENT_READ)
+
+    def _take_output(self):
+        data = os.read(self.process.stdout.fileno(), 65536)
+        if data:
+            self.console.feed(data)
+        else:
+            self.picker.unregister(self.process.stdout)
+
+    def _take_events(self):
+        """A panic gives the guest a little more time for its report, no more."""
+        self.qmp.read()
+        if self.qmp.closed:
+            self.picker.unregister(self.qmp)
+        self.panicked = self.panicked or any(event["event"] == "GUEST_PANICKED" for event in self.qmp.events)
+
+    def _shorten(self, grace):
+        self.limit = min(self.limit, time.monotonic() + grace)
+
+    def _look(self):
+        """What has become known shortens the time that is left."""
+        if not self.verdict_seen and self.verdict_text():
+            self.verdict_seen = True
+            self._shorten(VERDICT_GRACE)
+        if self.panicked or self.console.panicked:
+            self._shorten(PANIC_GRACE)
+
+    def _turn(self):
+        """Handle what arrives within a moment."""
+        if not self.qmp.socket and self.qmp.connect(self.folder):
+            self.picker.register(self.qmp, selectors.EVENT_READ)
+        if not self.picker.get_map():
+            time.sleep(0.1)
+        for key, _ in self.picker.select(0.2):
+            self._take_events() if key.fileobj is self.qmp else self._take_output()
+        self._look()
+
+    def watch(self):
+        """Until QEMU ends or the time is up."""
+        while self.process.poll() is None:
+            self._turn()
+            if time.monotonic() > self.limit:
+                self.timed_out = True
+                self._save_registers()
+                return
+        while self.picker.get_map():
+            self._turn()
+
+    def _save_registers(self):
+        """Where every CPU was, for whoever has to find out why it hung."""
+        said = self.qmp.ask("human-monitor-command", **{"command-line": "info registers -a"})
+        (self.folder / "registers.txt").write_text(said or "QEMU did not answer\n")
+
+    def close(self):
+        """End QEMU, whatever it is doing, and what is left of the watch."""
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        self.qmp.close()
+        self.picker.close()
+        self.errors.close()
+        if self.process.stdout:
+            self.process.stdout.close()
+        self.console.end()
+
+    def verdict_text(self):
+        return (self.folder / "verdict").read_text(errors="replace").strip()
+
+    def shutdown(self):
+        """QEMU's reason for its end; '' if it gave none."""
+        reasons = [event["data"]["reason"] for event in self.qmp.events if event["event"] == "SHUTDOWN"]
+        return reasons[-1] if reasons else ""
+
+    def said(self):
+        """QEMU's own words."""
+        return (self.folder / "qemu.log").read_text(errors="replace").strip()
+
+
+# What it means
+
+def judge(panicked, restarted, timed_out, verdict, shutdown, status=0):
+    """(code, reason, verdict) from what is known. The worst wins: a panic after a good verdict is a panic.
+
+    A reset that the kernel did not announce is a panic of a kernel without a panic device.
+    """
+    number = int(verdict) if re.fullmatch(r"\d{1,3}", verdict) else None
+    if panicked or (shutdown == "guest-reset" and not restarted):
+        return PANIC, "the kernel panicked", number
+    if timed_out:
+        gave = f"it gave the verdict {verdict} but did not power off" if verdict else "no verdict in time"
+        return HANG, f"the guest hung: {gave}", number
+    if verdict and number is None:
+        return TEST_FAILED, f"the guest's verdict is no number: {verdict[:40]!r}", None
+    if number is not None:
+        return (TEST_FAILED if number else OK), f"the guest's verdict is {number}", number
+    if shutdown in ("guest-shutdown", "guest-reset"):
+        done = "powered off" if shutdown == "guest-shutdown" else "restarted"
+        return OK, f"the guest {done} without giving a verdict", None
+    return INFRA, f"QEMU ended by itself (status {status}{', ' + shutdown if shutdown else ''})", None
+
+
+def _result(run, command, version, out):
+    """All that is known, once QEMU is gone."""
+    if run.mode == TERMINAL:
+        console = Console(echo=False)
+        console.feed((run.folder / "console.log").read_bytes())
+        run.console = console
+    code, reason, verdict = judge(run.panicked or run.console.panicked, run.console.restarted, run.timed_out,
+                                  run.verdict_text(), run.shutdown(), run.process.returncode)
+    if code == INFRA and run.said():
+        reason = f"{reason}: {run.said().splitlines()[-1]}"
+    tar = run.folder / "out"
+    if out:
+        tar = Path(shutil.move(tar, out))
+    return Result(code, reason, run.folder / "console.log", tar, verdict, run.console.badness, run.console.tail(),
+                  time.monotonic() - run.began, version, shlex.join(command))
+
+
+def _run(command, folder, mode, echo, timeout):
+    """Run QEMU to its end; the Run with all that was seen."""
+    with open(folder / "console.log", "wb") as log, _terminal_kept(mode):
+        run = Run(command, folder, mode, Console(None if mode == TERMINAL else log, echo), timeout)
+        try:
+            run.watch()
+        finally:
+            run.close()
+    return run
+
+
+def _mode(interactive):
+    if not interactive:
+        return BATCH
+    return TERMINAL if sys.stdin.isatty() and sys.stdout.isatty() else PIPE
+
+
+def _announce(command, folder):
+    """The log's path first, so that it is known whatever happens; then what is run."""
+    say(f"console log: {folder / 'console.log'}")
+    say(f"QEMU: cd {shlex.quote(str(folder))} && {shlex.join(command)}")
+
+
+def boot(arch, kernel_path, initrd, smp=2, append="", qemu_args="", timeout=None, out=None, interactive=False,
+         mem=MEMORY, echo=True):
+    """Boot a build folder or an image with an initramfs; returns the Result.
+
+    out   where the tar stream of the guest's files goes (default: beside the log)
+    echo  whether the console is shown on stdout
+    """
+    arch = arches.get(arch)
+    image = kernel.image_of(arch, kernel_path).absolute()
+    if initrd and not Path(initrd).is_file():
+        raise Fail(USAGE, f"INITRD={initrd} is not a file")
+    host.need_qemu(arch.name)
+    version, mode, folder = qemu_version(arch.qemu), _mode(interactive), _folder(arch)
+    command = compose(arch, image, initrd and Path(initrd).absolute(), smp, append, qemu_args, mem, mode)
+    _announce(command, folder)
+    if timeout is None and not interactive:
+        timeout = default_timeout(smp)
+    return _result(_run(command, folder, mode, echo, timeout), command, version, out)
+
+
+def report(result):
+    """How it went, in a line; what came last on the console when it went wrong."""
+    if result.code in (PANIC, HANG, INFRA):
+        print("\n".join(["--- the console's last lines", *result.tail, "---"]), file=sys.stderr, flush=True)
+    where = f"; registers in {result.folder / 'registers.txt'}" if result.code == HANG else ""
+    complaints = f"; the kernel complained {len(result.badness)} times" if result.badness else ""
+    say(f"{result.reason} ({result.seconds:.0f} s){complaints}{where}; console log: {result.log}")
+
+
+# The commands
+
+def _kernel(options):
+    """KDIR, or the default kernel, built if need be."""
+    if given := options.get("KDIR"):
+        return Path(given).absolute()
+    return kernel.build_kernel(options.arch, base=options.flag("BASE"), llvm=options.flag("LLVM"))
+
+
+def _boot(options, job, interactive):
+    kernel_path = _kernel(options)
+    initrd = options.get("INITRD") or initramfs.build_initramfs(options.arch, job=job, kdir=kernel_path)
+    result = boot(options.arch, kernel_path, initrd, options.number("SMP", 2), options.get("APPEND", ""),
+                  options.get("QEMU_ARGS", ""), options.number("TIMEOUT"), interactive=interactive)
+    report(result)
+    return result.code
+
+
+def main(options):
+    """`boot`: any kernel, any initramfs; its exit status is the guest's."""
+    return _boot(options, HELLO, False)
+
+
+def shell(options):
+    """`shell`: the console is this terminal, or takes what is piped in."""
+    return _boot(options, None, True)

@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Commands, their options, and the one place where a failure becomes a sentence and a code.
+
+Options are NAME=value words after the command, or environment variables (which is how
+make hands them on). A command's module is imported when the command is used.
+"""
+
+import errno
+import importlib
+import os
+import re
+import shutil
+import sys
+from dataclasses import dataclass
+
+from . import errors, paths
+from .errors import INFRA, MISSING, OK, USAGE, Fail
+from .say import say
+
+VARIABLES = {
+    "ARCH": "x86, arm64 (default), riscv or powerpc",
+    "LLVM": "1: build with clang",
+    "KERNEL": "your own Linux 6.12.y tree: the base to build, or what `apply` changes",
+    "BASE": "1: the same on the unpatched kernel",
+    "KDIR": "the kernel to boot: a build folder (default: build/<arch>)",
+    "INITRD": "the initramfs to boot (default: our own)",
+    "SMP": "how many CPUs the guest has (default: 2)",
+    "APPEND": "more kernel parameters; after `--`, arguments of /init",
+    "QEMU_ARGS": "more arguments for QEMU",
+    "TIMEOUT": "seconds until the guest counts as hung",
+    "OUT": "the folder that `series` writes (default: build/series)",
+}
+# Not for the programs we start: the kernel's own make would take them for its options.
+PRIVATE = ("MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES", "MAKELEVEL", "ARCH", "LLVM", "O", "KBUILD_OUTPUT", "CROSS_COMPILE")
+
+
+class Options:
+    """The NAME=value options of one command."""
+
+    def __init__(self, given):
+        self.given = given
+
+    def get(self, name, default=None):
+        """A value, or default when it is empty or not given."""
+        return self.given.get(name) or default
+
+    def flag(self, name):
+        """1 or nothing."""
+        value = self.get(name, "0")
+        if value not in ("0", "1"):
+            raise Fail(USAGE, f"{name}={value} is not 0 or 1")
+        return value == "1"
+
+    def number(self, name, default=None):
+        """A whole number above zero."""
+        value = self.get(name)
+        if value is None:
+            return default
+        if not value.isdecimal() or int(value) == 0:
+            raise Fail(USAGE, f"{name}={value} is not a number above 0")
+        return int(value)
+
+    @property
+    def arch(self):
+        """A known architecture."""
+        return known_arch(self.get("ARCH", "arm64"))
+
+
+def _module(name):
+    return importlib.import_module(f".{name}", __package__)
+
+
+def known_arch(name):
+    """The name of an architecture, or one sentence."""
+    known = _module("arch").ARCHES
+    if name not in known:
+        raise Fail(USAGE, f"ARCH={name} is not known: use {', '.join(known)}")
+    return name
+
+
+def _kernel(options, base=False):
+    """Build one kernel and say where it is."""
+    made = _module("kernel").build_kernel(options.arch, base=base or options.flag("BASE"), llvm=options.flag("LLVM"))
+    say(f"the kernel is in {made}")
+
+
+def _series(options):
+    _module("series").write_series(options.get("OUT"))
+
+
+def _clean(_):
+    """Everything generated, except work in build/tree that nobody has refreshed."""
+    tree = _module("series").tree_folder()
+    keep = {tree} if tree.exists() and _module("series").unrefreshed(tree) else set()
+    for path in paths.BUILD.iterdir() if paths.BUILD.exists() else ():
+        if path not in keep:
+            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+    if keep:
+        say("build/tree has work that was not refreshed: it stays")
+
+
+def _call(module, function):
+    """A command that takes no options."""
+    return lambda options: getattr(_module(module), function)()
+
+
+def _pass(module, function):
+    """A command that takes the options as they are."""
+    return lambda options: getattr(_module(module), function)(options)
+
+
+@dataclass(frozen=True)
+class Command:
+    """What a command does, in a line, the options it knows, and how it is run."""
+
+    help: str
+    options: str
+    run: object
+
+
+GUEST = "ARCH LLVM KERNEL BASE KDIR INITRD SMP APPEND QEMU_ARGS TIMEOUT"
+COMMANDS = {
+    "help": Command("this list", "", lambda options: print(usage())),
+    "run": Command("the main job: boot with the series, record text pokes, decode them, give a verdict",
+                   "ARCH LLVM KERNEL BASE SMP TIMEOUT", _pass("run", "main")),
+    "check": Command("the tests, on every architecture with a backend; the last line counts them", "ARCH KERNEL", _pass("check", "main")),
+    "check-full": Command("also KASAN, lockdep, clang, 64K pages, no KASLR, every patch built, longer runs",
+                          "ARCH KERNEL", _pass("check", "full")),
+    "kernel": Command("build/<arch>: the kernel with the series", "ARCH LLVM KERNEL BASE", _kernel),
+    "base-kernel": Command("build/base-<arch>: the same without the series", "ARCH LLVM KERNEL", lambda options: _kernel(options, True)),
+    "boot": Command("boot any kernel with any initramfs; the exit status comes from the guest", GUEST, _pass("boot", "main")),
+    "shell": Command("an interactive shell in that guest", GUEST, _pass("boot", "shell")),
+    "kunit": Command("the KUnit tests", "ARCH LLVM KERNEL TIMEOUT", _pass("check", "kunit")),
+    "kselftest": Command("the selftests", "ARCH LLVM KERNEL TIMEOUT", _pass("check", "kselftest")),
+    "tree": Command("build/tree: a git tree, one commit per patch, to edit and commit in", "", _call("series", "tree")),
+    "refresh": Command("write files and hunks back from build/tree", "", _call("series", "refresh")),
+    "series": Command("build/series: what git am takes", "OUT", _series),
+    "apply": Command("apply the series to your tree: make apply KERNEL=/path/to/linux", "KERNEL", _call("series", "apply")),
+    "setup": Command("install every package that any command needs (as root)", "", _call("host", "setup")),
+    "gates": Command("check that patches and files fit together", "", _call("gates", "gates")),
+    "clean": Command("remove build/", "", _clean),
+}
+
+
+def usage():
+    """The text of `make help`."""
+    commands = "\n".join(f"  {name:12} {command.help}" for name, command in COMMANDS.items())
+    variables = "\n".join(f"  {name:12} {text}" for name, text in VARIABLES.items())
+    codes = "\n".join(f"  {code:<12} {text}" for code, text in errors.MEANING.items())
+    return (f"make COMMAND [NAME=value ...]   or   tools/dev/tp COMMAND [NAME=value ...]\n\ncommands\n{commands}\n\n"
+            f"options\n{variables}\n\nexit codes of tools/dev/tp (make prints it as `Error N` and itself exits with 2)\n{codes}\n\n"
+            "Each command installs the packages it lacks (as root; else it names the command to run) and fetches\n"
+            f"the base, Linux 6.12, once. The cache is {paths.CACHE} (TEXT_POKE_CACHE).")
+
+
+def _named_by_make():
+    """The names of the variables on make's command line: their values are in the environment."""
+    _, found, words = os.environ.get("MAKEFLAGS", "").partition("-- ")
+    return re.findall(r"(?:^|(?<!\\) )([A-Za-z_]\w*)=", words) if found else []
+
+
+def _check_names(name, command, names):
+    """An option that does nothing is a mistake to be told, not to be ignored."""
+    for given in names:
+        if given not in VARIABLES:
+            raise Fail(USAGE, f"{given} is no option: `make help` lists them")
+        if given not in command.options.split():
+            knows = command.options.replace(" ", ", ") or "no options"
+            raise Fail(USAGE, f"{given} means nothing to {name}, which knows {knows}")
+
+
+def parse(words):
+    """Command and options from the words after tp."""
+    name, *rest = words or ["help"]
+    if name in ("-h", "--help"):
+        name = "help"
+    if name not in COMMANDS:
+        raise Fail(USAGE, f"{name} is no command: `make help` lists them")
+    command, given = COMMANDS[name], {}
+    for word in rest:
+        option, found, value = word.partition("=")
+        if not found:
+            raise Fail(USAGE, f"{word} is not NAME=value: `make help` lists the options")
+        given[option] = value
+    _check_names(name, command, [*given, *_named_by_make()])
+    from_environment = {option: os.environ[option] for option in command.options.split() if option in os.environ}
+    options = Options(from_environment | given)
+    if name := options.get("ARCH"):
+        known_arch(name)
+    return command, options
+
+
+def _settle(command, options):
+    """Our modules see the options in the environment; the programs we start do not see those that are ours alone."""
+    for name in PRIVATE:
+        os.environ.pop(name, None)
+    os.environ.pop("KERNEL", None)
+    if "KERNEL" in command.options.split() and options.get("KERNEL"):
+        os.environ["KERNEL"] = options.get("KERNEL")
+
+
+def _sentence(error):
+    """An error of the operating system as something to do."""
+    where = f" ({error.filename})" if error.filename else ""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return Fail(INFRA, f"the disk is full{where}: make room and run the command again")
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return Fail(MISSING, f"no permission to write or read{where}: check who owns it")
+    return None
+
+
+def _do(words):
+    """Run a command; its exit status."""
+    command, options = parse(words)
+    _settle(command, options)
+    return command.run(options) or OK
+
+
+def main(words):
+    """One sentence for what fails, and its code."""
+    try:
+        return _do(words)
+    except Fail as failure:
+        message, code = failure.message, failure.code
+    except KeyboardInterrupt:
+        message, code = "interrupted: run the command again to go on", 130
+    except OSError as error:
+        if not (failure := _sentence(error)):
+            raise
+        message, code = failure.message, failure.code
+    print(f"tp: {message}", file=sys.stderr, flush=True)
+    return code

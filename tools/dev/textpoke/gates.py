@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What must hold for the series at any time; each gate raises Fail with what is wrong."""
+
+import os
+import re
+import tempfile
+from pathlib import Path
+
+from . import base as bases
+from . import git, patches, paths, series
+from .errors import INFRA, TEST_FAILED, Fail
+from .git import Repo
+
+CREATES = re.compile(r"^(?:new file|deleted file|rename|copy|similarity)\b|^(?:---|\+\+\+) /dev/null", re.M)
+# Written so that no pattern matches its own text.
+FOREIGN = re.compile(r"(?<![\w.)}\-/])/(?:[w]ork|[r]oot|[h]ome/\w+)/|(?:[\w-]+\.)*(?:[d]ebian|[p]ypi|[n]pmjs)\.(?:org|com)\b|\b[d]ocker\.io\b", re.I)
+TEXT_LIMIT = 1 << 20
+
+
+def kept_is_new():
+    """No kept file exists in the base."""
+    tree = bases.current().path
+    if there := sorted(path for path in patches.kept() if os.path.lexists(tree / path)):
+        raise Fail(TEST_FAILED, f"{there[0]} is upstream's: keep only a hunk of it")
+
+
+def hunks_only_change():
+    """No hunk adds or deletes a file, and none is for a file of ours."""
+    have = patches.kept()
+    for patch in patches.load():
+        if found := CREATES.search(patch.diff):
+            raise patches.bad(patch.name, f"has the line `{found[0]} …`: hunks only change files")
+        if ours := [path for path in patch.changes if path in have]:
+            raise patches.bad(patch.name, f"has a hunk for {ours[0]}, which is kept whole: fold it into that file")
+
+
+def owned_once():
+    """Every kept file belongs to one patch, and every patch's file is there."""
+    series.load()
+
+
+def _am(small, mails, folder):
+    """The tree that git am makes of the mails on the base."""
+    git.porcelain(folder.parent, "clone", "-q", "--no-checkout", str(small.repo.folder), str(folder))
+    git.porcelain(folder, "checkout", "-q", "-b", "am", small.base)
+    who = {"GIT_COMMITTER_NAME": "gate", "GIT_COMMITTER_EMAIL": "gate@localhost"}
+    try:
+        git.porcelain(folder, "am", "-q", *map(str, mails), **who)
+    except git.GitError as error:
+        raise Fail(TEST_FAILED, f"git am refuses the series: {str(error).splitlines()[0]}") from None
+    return git.porcelain(folder, "rev-parse", "HEAD^{tree}").strip()
+
+
+def am_agrees():
+    """The exported series, by git am, gives the tree of files and hunks; twice the same bytes."""
+    base = bases.current()
+    with series.micro(base.path, base.version) as small, tempfile.TemporaryDirectory() as folder:
+        small.repo("update-ref", "refs/heads/series", small.head)
+        mails = series.export(small, Path(folder) / "one")
+        again = series.export(small, Path(folder) / "two")
+        if [mail.read_bytes() for mail in mails] != [mail.read_bytes() for mail in again]:
+            raise Fail(TEST_FAILED, "two exports of the series differ")
+        made = _am(small, mails, Path(folder) / "am") if mails else small.repo("rev-parse", f"{small.base}^{{tree}}").strip()
+        if made != small.repo("rev-parse", f"{small.head}^{{tree}}").strip():
+            raise Fail(TEST_FAILED, "git am of the series gives another tree than files and hunks")
+
+
+def _plain(data):
+    """A patch without what another base alone changes: line numbers and blob ids."""
+    return re.sub(rb"^(@@ -)[\d, +-]+( @@)|^index .*\n", rb"\1\2", data, flags=re.M)
+
+
+def refresh_is_identity():
+    """Reading the series back from its commits changes nothing."""
+    base = bases.current()
+    same_base = base.sha256 == bases.made_for()["sha256"]
+    with series.micro(base.path, base.version) as small:
+        extract = series.Extract(Repo(small.repo.folder), small.base, small.head, patches.headers())
+        wanted = extract.result(small.base, small.head)
+    for path, what in series.differences(wanted):
+        if same_base or what != "changed" or _plain(wanted[path][1]) != _plain((paths.ROOT / path).read_bytes()):
+            raise Fail(TEST_FAILED, f"refresh would leave {path} {what}: run `make tree` and `make refresh`")
+
+
+def _texts():
+    """Every text file of this repository that git has or would add."""
+    listed = git.porcelain(paths.ROOT, "ls-files", "-z", "-co", "--exclude-standard")
+    for name in filter(None, listed.split("\0")):
+        path = paths.ROOT / name
+        if path.is_file() and not path.is_symlink():
+            data = path.read_bytes()[:TEXT_LIMIT]
+            if b"\0" not in data:
+                yield name, git.decode(data)
+
+
+def no_foreign_names():
+    """No path of a machine and no package host in what we wrote."""
+    for name, text in _texts():
+        for number, line in enumerate(text.splitlines(), 1):
+            ours = not name.endswith(".patch") or not line.startswith((" ", "-"))
+            if ours and (found := FOREIGN.search(line)):
+                raise Fail(TEST_FAILED, f"{name}:{number} has `{found[0]}`: a machine's path or a package host does not belong here")
+
+
+GATES = [
+    ("no kept file exists in the base", kept_is_new),
+    ("no hunk adds or deletes a file", hunks_only_change),
+    ("every kept file belongs to one patch", owned_once),
+    ("git am of the series equals files and hunks", am_agrees),
+    ("refresh after series changes nothing", refresh_is_identity),
+    ("no machine paths or package hosts", no_foreign_names),
+]
+
+
+def gates():
+    """make gates: every gate, one line each."""
+    failed = 0
+    for number, (name, gate) in enumerate(GATES, 1):
+        try:
+            gate()
+            print(f"ok {number} {name}", flush=True)
+        except Fail as failure:
+            if failure.code not in (TEST_FAILED, INFRA):
+                raise
+            failed += 1
+            print(f"not ok {number} {name}: {failure.message}", flush=True)
+    if failed:
+        raise Fail(TEST_FAILED, f"{failed} of {len(GATES)} gates failed")

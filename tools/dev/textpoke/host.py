@@ -1,0 +1,320 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The host's packages: what is wanted, what is missing, and how it gets here.
+
+apt is used with a configuration of our own: its lists and cache lie in our cache,
+its sources are derived from the mirrors the machine already uses, plus backports
+(the only place with a good QEMU on Debian 12). /etc/apt is read, never changed.
+apt is asked only when dpkg says that something is missing, so that a machine
+that has everything needs neither network nor root.
+"""
+
+import contextlib
+import fcntl
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from . import paths
+from .errors import INFRA, MISSING, USAGE, Fail
+from .say import output, run, say, tail
+
+BACKPORTS = "backports"  # as a suite: <release>-backports, or nothing where the release itself is new enough
+KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
+
+BUILD = ("bc", "bison", "ccache", "cpio", "flex", "gcc", "git", "kmod", "libc6-dev", "libelf-dev",
+         "libssl-dev", "make", "python3", "rsync", "xz-utils")
+CROSS = {
+    "x86": (),
+    "arm64": ("gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross"),
+    "riscv": ("gcc-riscv64-linux-gnu", "libc6-dev-riscv64-cross"),
+    "powerpc": ("gcc-powerpc64le-linux-gnu", "libc6-dev-ppc64el-cross"),
+}
+LLVM = ("clang-19", "lld-19", "llvm-19")
+PERF = ("libcap-dev", "libcapstone-dev", "libdw-dev", "libopencsd-dev", "libslang2-dev",
+        "libtraceevent-dev", "libunwind-dev", "libzstd-dev", "pkg-config", "zlib1g-dev")
+QEMU = {
+    "x86": ("qemu-system-x86",),
+    "arm64": ("qemu-system-arm",),
+    "riscv": ("qemu-system-riscv", "opensbi"),
+    "powerpc": ("qemu-system-ppc",),
+}
+QEMU_OLDEST = "1:10.0"  # older ones lose writes to code that another CPU is translating
+
+# What apt says, and what the user can do about it.
+ADVICE = (
+    (r"No space left on device|enough free space", "the disk is full: make room and run the command again"),
+    (r"dpkg was interrupted", "an earlier installation was interrupted: run `dpkg --configure -a` as root, then the command again"),
+    (r"Could not get lock|Unable to acquire the dpkg", "another installation is running: run the command again when it has ended"),
+    (r"Unable to locate package (?P<name>\S+)", "the mirror has no package {name}: check the machine's apt sources"),
+    (r"Release '(?P<name>[^']+)' .*not found", "the mirror has no {name}: check the machine's apt sources"),
+    (r"Version '[^']+' for '(?P<name>[^']+)' was not found", "the mirror has no such version of {name}"),
+    (r"unmet dependencies|held broken packages", "the installed packages conflict with what is needed: run `apt-get -f install` as root and see {log}"),
+    (r"Could not resolve|Temporary failure|Could not connect|Unable to connect|Connection|Failed to fetch|Unable to fetch|timed out",
+     "the package mirror cannot be reached: check the network and run the command again"),
+)
+
+
+@contextlib.contextmanager
+def locked(name, where=None):
+    """One at a time, between processes: two commands may run side by side."""
+    where = Path(where or paths.CACHE)
+    where.mkdir(parents=True, exist_ok=True)
+    with open(where / f".{name}.lock", "w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say(f"waiting for another command that uses {name}")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def room(path, gib, what):
+    """Refuse to begin what cannot be finished for lack of disk space."""
+    path = Path(path)
+    path.mkdir(parents=True, exist_ok=True)
+    free = shutil.disk_usage(path).free / 2**30
+    if free < gib:
+        raise Fail(INFRA, f"{what} needs {gib} GiB in {path}, which has {free:.1f} GiB free: make room and run the command again")
+
+
+def _release():
+    """The code name of this Debian."""
+    text = Path("/etc/os-release").read_text() if Path("/etc/os-release").exists() else ""
+    known = dict(re.findall(r'^(\w+)="?([^"\n]*)"?$', text, re.M))
+    if known.get("ID") != "debian" or not known.get("VERSION_CODENAME"):
+        raise Fail(MISSING, "packages can be installed on Debian only: install the tools that `make help` names by hand")
+    return known["VERSION_CODENAME"]
+
+
+def _mirrors():
+    """(URI, suite) of every Debian suite that the machine's own apt sources name."""
+    uris = output(["apt-get", "update", "--print-uris"], what="reading the machine's apt sources")
+    found = re.findall(r"^'([^']+?)/dists/([^']+?)/(?:In)?Release'", uris, re.M)
+    release = _release()
+    return [(uri, suite) for uri, suite in found if suite == release or suite.startswith(release + "-")]
+
+
+def _main_mirror():
+    """The mirror of the release proper, which has its backports and the other releases too."""
+    for uri, suite in _mirrors():
+        if suite == _release():
+            return uri
+    raise Fail(MISSING, f"the machine's apt sources name no mirror of Debian {_release()}: add one, then run the command again")
+
+
+def _source(uri, suite, option=""):
+    return f"deb [signed-by={KEYRING}{option}] {uri} {suite} main"
+
+
+def _host_sources():
+    """What the machine uses itself, and backports."""
+    lines = [_source(uri, suite) for uri, suite in _mirrors()]
+    backports = _source(_main_mirror(), f"{_release()}-backports")
+    return lines if backports in lines else lines + [backports]
+
+
+class Apt:
+    """apt-get with lists, cache and sources of its own under our cache."""
+
+    def __init__(self, name, sources, debarch=None):
+        self.home = paths.CACHE / "apt" / name
+        self.log = paths.CACHE / "log" / f"apt-{name}.log"
+        for part in ("lists/partial", "archives/partial"):
+            (self.home / part).mkdir(parents=True, exist_ok=True)
+        self._write("sources.list", "\n".join(sources) + "\n")
+        self._write("apt.conf", self._configuration(debarch))
+        self.listed = self.home / "listed"
+
+    def _write(self, name, text):
+        """A changed source makes the lists stale."""
+        path = self.home / name
+        if not path.exists() or path.read_text() != text:
+            path.write_text(text)
+            (self.home / "listed").unlink(missing_ok=True)
+
+    def _configuration(self, debarch):
+        """A foreign architecture must not see what is installed here."""
+        settings = {
+            "Dir::Etc::sourcelist": self.home / "sources.list", "Dir::Etc::sourceparts": "-",
+            "Dir::State::lists": self.home / "lists", "Dir::Cache": self.home,
+            "Dir::Cache::archives": self.home / "archives",
+            "Acquire::Languages": "none", "Acquire::Retries": "3", "APT::Sandbox::User": "",
+            "APT::Update::Error-Mode": "any", "DPkg::Lock::Timeout": "300",
+        }
+        if debarch:
+            (self.home / "status").touch()
+            settings |= {"APT::Architecture": debarch, "Dir::State::status": self.home / "status"}
+        lines = [f'{name} "{value}";' for name, value in settings.items()]
+        if debarch:
+            lines += ["#clear APT::Architectures;", f'APT::Architectures {{ "{debarch}"; }};']
+        return "\n".join(lines) + "\n"
+
+    def command(self, *words):
+        return ["apt-get", "-q", "-c", self.home / "apt.conf", *words]
+
+    def attempt(self, *words, what, cwd=None):
+        """One run of apt-get; its failure as one sentence."""
+        env = {"DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C.UTF-8"}
+        if run(self.command(*words), log=self.log, what=what, cwd=cwd, env=env, check=False):
+            raise Fail(INFRA, f"{what} failed: {advice(self.log)}")
+
+    def update(self):
+        say(f"fetching the package lists ({self.home.name})")
+        self.attempt("update", what="fetching the package lists")
+        self.listed.touch()
+
+    def do(self, *words, what, cwd=None):
+        """Run apt-get; lists that have aged are the usual cause of failure, so refresh them once."""
+        fresh = not self.listed.exists()
+        if fresh:
+            self.update()
+        try:
+            self.attempt(*words, what=what, cwd=cwd)
+        except Fail:
+            if fresh:
+                raise
+            self.update()
+            self.attempt(*words, what=what, cwd=cwd)
+
+    def download(self, packages, dest):
+        """Fetch packages into dest; what was cut short stays in a folder that is thrown away."""
+        part = self.home / "download"
+        shutil.rmtree(part, ignore_errors=True)
+        part.mkdir(parents=True)
+        self.do("download", *packages, what=f"downloading {' '.join(packages)}", cwd=part)
+        Path(dest).mkdir(parents=True, exist_ok=True)
+        fetched = [Path(shutil.move(deb, Path(dest) / deb.name)) for deb in sorted(part.glob("*.deb"))]
+        part.rmdir()
+        return fetched
+
+
+def advice(log):
+    """apt's failure as something to do."""
+    text = tail(log, 60)
+    for pattern, sentence in ADVICE:
+        if match := re.search(pattern, text):
+            return sentence.format(log=log, **match.groupdict())
+    return f"see {log}"
+
+
+def host_apt():
+    """apt for this machine's own architecture and release."""
+    if not shutil.which("apt-get"):
+        raise Fail(MISSING, "apt-get is missing: this needs Debian 12 or newer")
+    return Apt("host", _host_sources())
+
+
+def _installed():
+    """name -> version of what dpkg has installed."""
+    if not shutil.which("dpkg-query"):
+        raise Fail(MISSING, "dpkg-query is missing: this needs Debian 12 or newer")
+    listing = output(["dpkg-query", "-W", "-f", "${db:Status-Status} ${Package} ${Version}\n"])
+    rows = (line.split() for line in listing.splitlines())
+    return {row[1]: row[2] for row in rows if row[0] == "installed"}
+
+
+def _new_enough(have, oldest):
+    done = subprocess.run(["dpkg", "--compare-versions", have, "ge", oldest], check=False)
+    return done.returncode == 0
+
+
+def missing(*packages):
+    """Those of packages that are not there; a package may be given as name>=version."""
+    have = _installed()
+    lacking = []
+    for package in packages:
+        name, _, oldest = package.partition(">=")
+        if name not in have or (oldest and not _new_enough(have[name], oldest)):
+            lacking.append(name)
+    return lacking
+
+
+def _suite_options(suite):
+    """Backports of another release than this machine's are of no use to it."""
+    if suite and suite.endswith(BACKPORTS):
+        own = f"{_release()}-backports"
+        return ["-t", own] if suite in (BACKPORTS, own) else []
+    return ["-t", suite] if suite else []
+
+
+def _resume_dpkg():
+    """Finish an installation that was interrupted, which dpkg insists on before another."""
+    if any(Path("/var/lib/dpkg/updates").glob("[0-9]*")):
+        run(["dpkg", "--configure", "-a"], log=paths.CACHE / "log" / "dpkg.log", what="finishing an interrupted installation")
+
+
+def need(*packages, suite=None):
+    """Install what is missing of packages (name or name>=version), or say how to."""
+    if not (lacking := missing(*packages)):
+        return
+    if os.geteuid() != 0:
+        raise Fail(MISSING, f"missing packages ({' '.join(lacking)}): run `sudo make setup`, then the command again")
+    with locked("apt"):
+        if not (lacking := missing(*packages)):
+            return
+        room("/usr", 1, "installing packages")
+        say(f"installing {' '.join(lacking)}")
+        _resume_dpkg()
+        host_apt().do("install", "-y", "--no-install-recommends", *_suite_options(suite), *lacking,
+                      what="installing packages")
+        if still := missing(*packages):
+            raise Fail(MISSING, f"the mirror has no new enough {' '.join(still)}: check the machine's apt sources")
+
+
+def need_qemu(*arches):
+    """A QEMU for each of arches that is known to be good."""
+    names = [name for arch in arches for name in QEMU[arch]]
+    need(*(name if name == "opensbi" else f"{name}>={QEMU_OLDEST}" for name in names), suite=BACKPORTS)
+
+
+def setup(arches=None):
+    """Everything that any command needs, at once."""
+    arches = arches or list(CROSS)
+    cross = [name for arch in arches for name in CROSS[arch]]
+    need(*BUILD, *cross, *PERF, *LLVM)
+    need_qemu(*arches)
+    say("everything is installed")
+
+
+def _unpack(debs, part):
+    """Unpack into a folder with a temporary name; the caller renames it."""
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir(parents=True)
+    for deb in debs:
+        run(["dpkg-deb", "--extract", deb, part], log=paths.CACHE / "log" / "unpack.log", what=f"unpacking {deb.name}")
+
+
+def _fetch_foreign(apt, packages):
+    """The .deb files of packages, from the cache where they are there."""
+    store = paths.CACHE / "debs"
+    if not apt.listed.exists():
+        apt.update()
+    uris = output(apt.command("download", "--print-uris", *packages), what=f"looking up {' '.join(packages)}")
+    names = re.findall(r"^'[^']+' (\S+\.deb) ", uris, re.M)
+    lacking = [name.split("_")[0] for name in names if not (store / name).exists()]
+    if lacking or len(names) < len(packages):
+        say(f"downloading {' '.join(lacking)}")
+        apt.download(lacking or packages, store)
+    return [store / name for name in names]
+
+
+def unpack_foreign(packages, debarch, suite, dest):
+    """Unpack packages of another architecture or release into the folder dest; nothing is installed."""
+    dest = Path(dest)
+    stamp = dest / ".debs"
+    wanted = f"{debarch} {suite} {' '.join(packages)}\n"
+    if stamp.exists() and stamp.read_text() == wanted:
+        return dest
+    if not packages:
+        raise Fail(USAGE, "no packages to unpack")
+    name = f"{debarch}-{suite}"
+    with locked(name):
+        apt = Apt(name, [_source(_main_mirror(), suite, f" arch={debarch}")], debarch)
+        part = dest.with_name(dest.name + ".part")
+        _unpack(_fetch_foreign(apt, packages), part)
+        (part / ".debs").write_text(wanted)
+        shutil.rmtree(dest, ignore_errors=True)
+        part.rename(dest)
+    return dest

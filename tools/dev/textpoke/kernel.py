@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Configure and build a kernel: the base or the series, for any architecture, with GCC or LLVM.
+
+A configuration is allnoconfig and the fragments in tools/dev/config. Kconfig drops what
+it cannot have without a word, so every requested symbol is looked for afterwards; the
+fragments say what an architecture is without, and why:
+
+    #: without SYMBOL... [in base|in llvm]: reason
+"""
+
+import hashlib
+import os
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import arch as arches
+from . import base as bases
+from . import host, paths, series
+from .errors import INFRA, MISSING, USAGE, Fail
+from .say import output, run, say
+
+FRAGMENTS = paths.DEV / "config"
+LLVM = "-19"
+BUILD_GIB = 2
+# The same bytes from the same source, whoever builds it and when.
+FIXED = {"KBUILD_BUILD_TIMESTAMP": "2024-11-17", "KBUILD_BUILD_USER": "textpoke", "KBUILD_BUILD_HOST": "textpoke",
+         "KBUILD_BUILD_VERSION": "1"}
+# What a make above us, or the user's shell, must not tell the kernel's.
+UNSET = ("MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES", "MAKELEVEL", "ARCH", "CROSS_COMPILE", "LLVM", "KERNEL", "O", "V", "W",
+         "C", "M", "KBUILD_OUTPUT", "KCONFIG_CONFIG", "KCONFIG_ALLCONFIG", "INSTALL_MOD_PATH", "LOCALVERSION")
+WITHOUT = re.compile(r"^#: without (?P<names>[A-Z0-9_ ]+?)(?: in (?P<where>base|llvm))?: (?P<why>.+)$")
+SETTING = re.compile(r"^CONFIG_(\w+)=(.*)$|^# CONFIG_(\w+) is not set$")
+
+
+@dataclass(frozen=True)
+class Build:
+    """One kernel to be built: what, from where, with what, and to where."""
+
+    arch: arches.Arch
+    source: Path
+    base: bool
+    llvm: bool
+    fragments: tuple
+
+    @property
+    def kdir(self):
+        return self.source.parent / name_of(self.arch, self.base, self.llvm, self.fragments)
+
+    @property
+    def log(self):
+        return paths.LOGS / f"kernel-{self.kdir.name}.log"
+
+    @property
+    def what(self):
+        return f"the {self.arch.name} kernel ({self.kdir.name})"
+
+    @property
+    def conditions(self):
+        """The words after `in` that hold for this build."""
+        return {None} | ({"base"} if self.base else set()) | ({"llvm"} if self.llvm else set())
+
+
+def name_of(arch, base=False, llvm=False, fragments=()):
+    """The folder's name, beside the source: one for each kind of build."""
+    return "-".join([*["base"] * base, arches.get(arch).name, *["llvm"] * llvm, *fragments])
+
+
+# Configuration
+
+def fragment_names(build):
+    """The fragments of a build, in the order in which later ones win."""
+    own = ["series"] if build.arch.has_backend and not build.base else []
+    return ["common", build.arch.name, *own, *build.fragments]
+
+
+def _fragment(name):
+    path = FRAGMENTS / f"{name}.config"
+    if not path.exists():
+        known = ", ".join(sorted(path.stem for path in FRAGMENTS.glob("*.config")))
+        raise Fail(USAGE, f"there is no configuration fragment {name}: there are {known}")
+    return path.read_text()
+
+
+def settings(text):
+    """symbol -> value ('n' for one that is not set) of a configuration or fragment."""
+    found = {}
+    for line in text.splitlines():
+        if match := SETTING.match(line):
+            name, value, unset = match.groups()
+            found[unset or name] = "n" if unset else value
+    return found
+
+
+def exceptions(text, conditions):
+    """symbol -> reason, for the symbols that need not be set in a build under conditions."""
+    found = {}
+    for line in text.splitlines():
+        if not line.startswith("#:"):
+            continue
+        if not (match := WITHOUT.match(line)):
+            raise Fail(INFRA, f"a configuration fragment has a line that is not understood: `{line}`")
+        if match["where"] in conditions:
+            found |= dict.fromkeys(match["names"].split(), match["why"])
+    return found
+
+
+def unmet(requested, got, excused):
+    """The requested settings that did not come about, as words, without those that are excused."""
+    return [f"{name}={value}" for name, value in requested.items()
+            if got.get(name, "n") != value and name not in excused]
+
+
+def stale(requested, got, excused):
+    """Symbols that are said to be unavailable, but are set as requested."""
+    return [name for name in excused if name in requested and got.get(name) == requested[name]]
+
+
+def _verify(build, text):
+    """Kconfig drops what it cannot have silently; we do not."""
+    requested, excused = settings(text), exceptions(text, build.conditions)
+    got = settings((build.kdir / ".config").read_text())
+    if lacking := unmet(requested, got, excused):
+        raise Fail(INFRA, f"the configuration of {build.what} lacks {' '.join(lacking)}: "
+                          f"correct tools/dev/config, or add a `#: without` line with the reason")
+    if outdated := stale(requested, got, excused):
+        say(f"{build.what} has {' '.join(outdated)}, though tools/dev/config says that it cannot")
+
+
+def _kconfig_files(build):
+    """The Kconfig files that the last configuration read, with their times."""
+    listing = build.kdir / "include/config/auto.conf.cmd"
+    text = listing.read_text() if listing.exists() else ""
+    names = re.search(r"^deps_config := \\\n((?:\t.*\n)*)", text, re.M)
+    for name in names[1].replace("\\\n", "").split() if names else ():
+        path = build.source / name
+        yield name, path.stat().st_mtime_ns if path.exists() else 0
+
+
+def _fingerprint(build, text):
+    """What a configuration follows from; unchanged, it need not be made again."""
+    compiler = output([*_compiler(build).split(), "--version"], what="asking the compiler's version")
+    kconfig = sorted(_kconfig_files(build))
+    whole = repr((text, build.source, compiler, kconfig, (build.kdir / ".config").exists(), bool(kconfig)))
+    return hashlib.sha256(whole.encode()).hexdigest()
+
+
+def _configure(build):
+    """Make .config from the fragments, unless the last one still holds."""
+    text = "\n".join(_fragment(name) for name in fragment_names(build))
+    stamp = build.kdir / ".configured"
+    if stamp.exists() and stamp.read_text() == _fingerprint(build, text):
+        return
+    stamp.unlink(missing_ok=True)
+    wanted = build.kdir / "wanted.config"
+    wanted.write_text("\n".join(line for line in text.splitlines() if not line.startswith("#:")) + "\n")
+    say(f"configuring {build.what}")
+    _make(build, "allnoconfig", "configuring", env={"KCONFIG_ALLCONFIG": wanted})
+    _verify(build, text)
+    _make(build, "syncconfig", "configuring")
+    stamp.write_text(_fingerprint(build, text))
+
+
+# Building
+
+def _ccache():
+    """Its own cache beside ours, and paths that do not depend on where the clone is."""
+    return {"CCACHE_DIR": paths.CACHE / "ccache", "CCACHE_BASEDIR": paths.ROOT, "CCACHE_NOHASHDIR": "1",
+            "CCACHE_MAXSIZE": "5G", "CCACHE_SLOPPINESS": "time_macros"}
+
+
+def _compiler(build):
+    """CC, behind ccache where there is one."""
+    plain = f"clang{LLVM}" if build.llvm else f"{build.arch.cross}gcc"
+    return f"ccache {plain}" if shutil.which("ccache") else plain
+
+
+def _words(build):
+    """The variables that every make of this build is given."""
+    tools = [f"LLVM={LLVM}"] if build.llvm else [f"CROSS_COMPILE={build.arch.cross}"]
+    hostcc = f"clang{LLVM}" if build.llvm else "gcc"
+    cached = "ccache " if shutil.which("ccache") else ""
+    return [f"O={build.kdir}", f"ARCH={build.arch.name}", *tools, f"CC={_compiler(build)}", f"HOSTCC={cached}{hostcc}"]
+
+
+def _make(build, target, doing, log=None, env=None, words=()):
+    """One make in the kernel's source, with nothing inherited that would change what is built."""
+    jobs = len(os.sched_getaffinity(0))
+    run(["make", "-C", build.source, f"-j{jobs}", *_words(build), *words, *target.split()],
+        log=log or build.log.with_suffix(".config.log"), what=f"{doing} {build.what}",
+        env=dict.fromkeys(UNSET) | FIXED | _ccache() | (env or {}))
+
+
+def _newest_module(build):
+    """The time of the newest module; 0 when there is none."""
+    order = build.kdir / "modules.order"
+    names = order.read_text().split() if order.exists() else []
+    return max(((build.kdir / name).with_suffix(".ko").stat().st_mtime_ns for name in names), default=0)
+
+
+def _install_modules(build):
+    """Modules for the guest in kdir/mods, in the layout that modprobe expects."""
+    mods, newest = build.kdir / "mods", _newest_module(build)
+    if mods.exists() and newest <= mods.stat().st_mtime_ns:
+        return
+    part = build.kdir / "mods.part"
+    shutil.rmtree(part, ignore_errors=True)
+    _make(build, "modules_install", "installing the modules of", words=[f"INSTALL_MOD_PATH={part}"],
+          log=build.log.with_suffix(".modules.log"))
+    shutil.rmtree(mods, ignore_errors=True)
+    part.rename(mods)
+    os.utime(mods)
+
+
+def _has_modules(build):
+    return "m" in settings((build.kdir / ".config").read_text()).values()
+
+
+def _packages(build):
+    """What is needed to build it, installed on demand."""
+    host.need(*host.BUILD, *(host.LLVM if build.llvm else build.arch.compiler_packages))
+
+
+def _plan(arch, base, llvm, fragments):
+    """A Build, refused where it cannot be."""
+    arch = arches.get(arch)
+    if llvm and arch.llvm:
+        raise Fail(USAGE, f"LLVM=1 is not possible for {arch.name}: {arch.llvm}; build it without LLVM=1")
+    for name in fragments:
+        _fragment(name)
+    source = bases.base_source() if base else series.source_tree()
+    return Build(arch, Path(source), base, llvm, tuple(fragments))
+
+
+def build_kernel(arch, base=False, llvm=False, fragments=()):
+    """Build a kernel and its modules; returns its folder, which holds image, vmlinux and mods/."""
+    build = _plan(arch, base, llvm, fragments)
+    _packages(build)
+    host.room(paths.BUILD, BUILD_GIB, f"building {build.what}")
+    build.kdir.mkdir(parents=True, exist_ok=True)
+    with host.locked(f"kernel-{build.kdir.name}", paths.BUILD):
+        _configure(build)
+        modules = _has_modules(build)
+        say(f"building {build.what}, log in {build.log}")
+        _make(build, f"{build.arch.target} vmlinux" + (" modules" if modules else ""), "building", log=build.log)
+        if modules:
+            _install_modules(build)
+    say(f"{build.what} is in {build.kdir}")
+    return build.kdir
+
+
+def image_of(arch, kernel):
+    """The bootable image in a build folder, or the image itself when that is what is given."""
+    path = Path(kernel)
+    image = path / arches.get(arch).image if path.is_dir() else path
+    if not image.is_file():
+        raise Fail(MISSING, f"there is no kernel image at {image}: build one with `make kernel ARCH={arches.get(arch).name}`")
+    return image
+

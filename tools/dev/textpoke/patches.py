@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The patches on disk, and the files of ours that they add.
+
+A patch file is a mail without its envelope:
+
+    Subject: arm64: poke text through the core
+    From: Name <address>
+    Date: Fri, 21 Nov 2025 12:00:00 +0000
+
+    The change log.
+
+    Adds: arch/arm64/kernel/text_poke.c
+    ---
+    diff --git a/arch/arm64/Kconfig b/arch/arm64/Kconfig
+    ...
+
+Subject, From, Date and log are authoritative: nothing regenerates them. `Adds:`
+lines and hunks are what `refresh` rewrites. A file that is added is kept whole, at
+its place in this repository; hunks are for the files that upstream owns.
+"""
+
+import hashlib
+import os
+import re
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatch
+from pathlib import Path
+
+from . import paths
+from .errors import INFRA, Fail
+from .git import decode, encode
+
+FOLDER = "patches/v6.12"
+ROOTS = ("arch", "include", "kernel", "lib", "mm", "Documentation", "tools", "samples", "scripts")
+OURS = "tools/dev"
+LITTER = ("__pycache__", "*.pyc", "*.orig", "*.rej", "*~", ".*.sw?", "*.part", ".checkpatch-*")
+HEADER = re.compile(r"(Subject|From|Date): (.+)")
+NAME = re.compile(r"\d{4}-.+\.patch$")
+
+
+@dataclass(frozen=True)
+class Patch:
+    """One patch of the series."""
+
+    subject: str
+    author: str
+    date: str
+    log: str
+    adds: tuple = ()
+    diff: str = field(default="", repr=False)
+    name: str = ""
+
+    @property
+    def changes(self):
+        """The upstream files that the hunks are for."""
+        return tuple(re.findall(r"^diff --git a/(\S+) b/\1$", self.diff, re.M))
+
+    @property
+    def message(self):
+        """What git keeps as the message: `Adds:` is bookkeeping of this repository."""
+        return f"{self.subject}\n\n{self.log}\n" if self.log else f"{self.subject}\n"
+
+    def text(self):
+        """The patch file."""
+        parts = [f"Subject: {self.subject}\nFrom: {self.author}\nDate: {self.date}\n"]
+        if self.log:
+            parts.append(f"{self.log}\n")
+        if self.adds:
+            parts.append("".join(f"Adds: {path}\n" for path in self.adds))
+        return "\n".join(parts) + "---\n" + self.diff
+
+    def numbered(self, number):
+        return replace(self, name=f"{number:04}-{slug(self.subject)}.patch")
+
+
+def slug(subject):
+    """A file name for a subject, as git format-patch makes it."""
+    words = re.sub(r"[^A-Za-z0-9.]+", "-", subject).strip("-.")
+    return re.sub(r"\.+", ".", words)[:52].rstrip("-.")
+
+
+def bad(name, problem):
+    return Fail(INFRA, f"{FOLDER}/{name}: {problem}")
+
+
+def parse(name, text):
+    """A patch file's text as a Patch; what is wrong with it is one sentence."""
+    head, found, diff = text.partition("\n---\n")
+    if not found and not text.endswith("\n---\n"):
+        raise bad(name, "has no line `---` between the change log and the hunks: add one")
+    head, _, body = head.partition("\n\n")
+    header = dict(match.groups() for match in map(HEADER.fullmatch, head.splitlines()) if match)
+    for wanted in ("Subject", "From", "Date"):
+        if wanted not in header:
+            raise bad(name, f"has no line `{wanted}: …` at its top: add one")
+    adds = tuple(re.findall(r"^Adds: (\S+)$", body, re.M))
+    log = re.sub(r"^Adds: .*\n?", "", body, flags=re.M).strip("\n")
+    patch = Patch(header["Subject"], header["From"], header["Date"], log, adds, diff, name)
+    if problem := flaw(patch):
+        raise bad(name, problem)
+    return patch
+
+
+def flaw(patch):
+    """What a patch's text must not be, as a sentence; '' when all is well."""
+    said = patch.message
+    rules = (
+        (re.search(r"^signed-off-by:", said, re.M | re.I), "has a Signed-off-by line: remove it, whoever sends the series signs it"),
+        (re.search(r"^(---|diff -|Index: )", patch.log, re.M), "has a line in its change log that git takes for the start of the diff: indent it"),
+        (re.search(r"^Adds: ", patch.log, re.M), "has an `Adds:` line that names no path: remove it"),
+        (patch.subject.startswith("["), "has a subject in brackets, which git am removes: reword it"),
+        (re.match(r"(fixup|squash|amend)! ", patch.subject), "is a fixup: run `git -C build/tree rebase -i --autosquash base`"),
+        (not re.fullmatch(r"[^<>]+ <[^<>\s]+>", patch.author), "has a From that is not `Name <address>`: correct it"),
+        (not patch.adds and not patch.diff, "changes nothing: remove it"),
+        (patch.diff and not patch.changes, "has hunks that no `diff --git a/… b/…` line leads: make them with `make refresh`"),
+    )
+    return next((sentence for broken, sentence in rules if broken), "")
+
+
+def read(path):
+    return decode(path.read_bytes())
+
+
+def write(path, text):
+    """Write under a temporary name and rename, and only what has changed."""
+    data = text if isinstance(text, bytes) else encode(text)
+    if path.exists() and path.read_bytes() == data:
+        return False
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(path.name + ".part")
+    part.write_bytes(data)
+    part.rename(path)
+    return True
+
+
+def files():
+    """The patch files in order."""
+    return sorted(path for path in (paths.ROOT / FOLDER).glob("*.patch") if NAME.match(path.name))
+
+
+def load():
+    """The series; a subject or a file that two patches claim is an error."""
+    series = [parse(path.name, read(path)) for path in files()]
+    _unique(series, "subject", lambda patch: [patch.subject])
+    _unique(series, "added file", lambda patch: patch.adds)
+    return series
+
+
+def _unique(series, what, claims):
+    owner = {}
+    for patch in series:
+        for claim in claims(patch):
+            if claim in owner:
+                raise bad(patch.name, f"has the {what} `{claim}`, which {owner[claim]} has too: change one of them")
+            owner[claim] = patch.name
+
+
+def headers():
+    """subject -> Patch, also from a folder that an interrupted refresh left half renamed."""
+    return {patch.subject: patch for patch in (parse(path.name, read(path)) for path in files())}
+
+
+def _litter(name):
+    return any(fnmatch(name, pattern) for pattern in LITTER)
+
+
+def kept():
+    """path -> file of everything kept whole in this repository."""
+    found = {}
+    for root in ROOTS:
+        for folder, folders, names in os.walk(paths.ROOT / root):
+            relative = Path(folder).relative_to(paths.ROOT)
+            folders[:] = [one for one in folders if not _litter(one) and str(relative / one) != OURS]
+            found |= {str(relative / name): Path(folder) / name for name in names if not _litter(name)}
+    return found
+
+
+def allowed(path):
+    """May a new file be at this path?"""
+    return path.split("/")[0] in ROOTS and "/" in path and not path.startswith(OURS + "/") \
+        and not any(_litter(part) for part in path.split("/"))
+
+
+def unowned(series, have):
+    """The kept files that no patch adds."""
+    return sorted(set(have) - {path for patch in series for path in patch.adds})
+
+
+def check_owned(series, have):
+    """Every kept file has its patch, and every `Adds:` its file."""
+    owned = {path: patch.name for patch in series for path in patch.adds}
+    for path in unowned(series, have):
+        raise Fail(INFRA, f"{path} belongs to no patch: add the line `Adds: {path}` to the one that introduces it")
+    for path in sorted(set(owned) - set(have)):
+        raise bad(owned[path], f"adds {path}, which is not there: restore the file or remove the line")
+
+
+def fingerprint():
+    """A hash of everything the series is made of."""
+    total = hashlib.sha256()
+    everything = kept() | {f"{FOLDER}/{path.name}": path for path in files()}
+    for name, path in sorted(everything.items()):
+        data = path.read_bytes()
+        total.update(encode(f"{name}\0{os.access(path, os.X_OK)}\0{len(data)}\0"))
+        total.update(data)
+    return total.hexdigest()

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-2.0
+"""perf from the same tree as the kernel: one for this machine, one for the guest.
+
+The host's perf decodes (CoreSight included); the guest's records. The guest's is
+linked with the few libraries that it needs, which are unpacked from packages of
+the guest's architecture and never installed.
+"""
+
+import hashlib
+import json
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import arch as arches
+from . import host, paths, series
+from .errors import INFRA, Fail
+from .say import output, run, say
+
+# What perf is built from; a change anywhere else leaves it as it is.
+PARTS = ("arch", "build", "include", "lib", "perf", "scripts")
+COMMON = ("NO_LIBPERL=1", "NO_LIBPYTHON=1", "BUILD_BPF_SKEL=0", "NO_JVMTI=1", "NO_SHELLCHECK=1")
+HOST = ("CORESIGHT=1",)
+# Recording needs none of these, and each would be one more foreign library.
+GUEST = ("NO_DWARF=1", "NO_LIBDW=1", "NO_LIBTRACEEVENT=1", "NO_LIBBPF=1", "NO_SLANG=1", "NO_GTK2=1",
+         "NO_LIBCRYPTO=1", "NO_LIBUNWIND=1", "NO_LIBNUMA=1", "NO_LIBCAP=1", "NO_LZMA=1", "NO_LIBZSTD=1",
+         "NO_CAPSTONE=1", "NO_LIBPFM4=1", "NO_LIBBABELTRACE=1", "NO_LIBDEBUGINFOD=1", "NO_DEMANGLE=1",
+         "NO_SDT=1", "NO_LIBLLVM=1")
+FOREIGN = ("libelf-dev", "libelf1", "zlib1g-dev", "zlib1g")
+SUITE = "bookworm"
+
+
+@dataclass(frozen=True)
+class Guest:
+    """Where an architecture keeps what a program needs to run."""
+
+    triplet: str
+    libc: str  # folder of the C library that the compiler links with
+    loader: str  # path in the guest
+
+
+GUESTS = {
+    "x86": Guest("x86_64-linux-gnu", "/lib/x86_64-linux-gnu", "/lib64/ld-linux-x86-64.so.2"),
+    "arm64": Guest("aarch64-linux-gnu", "/usr/aarch64-linux-gnu/lib", "/lib/ld-linux-aarch64.so.1"),
+    "riscv": Guest("riscv64-linux-gnu", "/usr/riscv64-linux-gnu/lib", "/lib/ld-linux-riscv64-lp64d.so.1"),
+    "powerpc": Guest("powerpc64le-linux-gnu", "/usr/powerpc64le-linux-gnu/lib", "/lib64/ld64.so.2"),
+}
+
+
+def _files(tools):
+    """(name, size, time) of all that perf is built from."""
+    for part in PARTS:
+        for folder, folders, names in os.walk(tools / part):
+            folders.sort()
+            for name in sorted(names):
+                path = Path(folder) / name
+                stat = path.lstat()
+                yield str(path.relative_to(tools)), stat.st_size, stat.st_mtime_ns
+
+
+def _fingerprint(source, options):
+    """Running make to find out that nothing changed takes ten seconds; this takes half of one."""
+    digest = hashlib.sha256(json.dumps([str(source), *map(str, options)]).encode())
+    for entry in _files(source / "tools"):
+        digest.update(repr(entry).encode())
+    return digest.hexdigest()
+
+
+def _make(source, out, options, what):
+    """Build perf from source into out, unless it is there already; returns the program."""
+    binary, stamp, mark = out / "perf", out / ".built-from", _fingerprint(source, options)
+    if binary.exists() and stamp.exists() and stamp.read_text() == mark:
+        return binary
+    out.mkdir(parents=True, exist_ok=True)
+    stamp.unlink(missing_ok=True)
+    say(f"building {what}")
+    run(["nice", "-n", "5", "make", "-C", source / "tools/perf", f"O={out}", f"-j{os.cpu_count()}", *options],
+        log=paths.LOGS / f"{out.name}.log", what=f"building {what}")
+    if not binary.exists():
+        raise Fail(INFRA, f"building {what} made no {binary}: remove {out} and run the command again")
+    stamp.write_text(mark)
+    return binary
+
+
+def build_host_perf():
+    """The perf of this machine, from the tree of the series."""
+    host.need(*host.BUILD, *host.PERF)
+    return _make(series.source_tree(), paths.BUILD / "perf-host", (*COMMON, *HOST), "perf for this machine")
+
+
+def _needed(binary, readelf):
+    """The libraries that a program or library names."""
+    dynamic = output([readelf, "-d", binary], what=f"reading {binary.name}")
+    return re.findall(r"\(NEEDED\).*\[(.+)\]", dynamic)
+
+
+def _find(name, folders):
+    for folder in folders:
+        if (found := Path(folder) / name).exists():
+            return found.resolve()
+    raise Fail(INFRA, f"{name}, which the guest's perf needs, is in none of {', '.join(map(str, folders))}: run `make setup`")
+
+
+def _libraries(binary, folders, readelf):
+    """Library name -> file, for all that binary needs, directly or not."""
+    found, queue = {}, [binary]
+    while queue:
+        for name in _needed(queue.pop(), readelf):
+            if name not in found:
+                found[name] = _find(name, folders)
+                queue.append(found[name])
+    return found
+
+
+def _guest_options(arch, guest, foreign):
+    """Folders of the unpacked libraries, and make's words for a cross build with them."""
+    folders = [foreign / "usr/lib" / guest.triplet, foreign / "lib" / guest.triplet]
+    links = " ".join(f"-L{folder} -Wl,-rpath-link,{folder}" for folder in folders)
+    headers = f"-I{foreign}/usr/include -I{foreign}/usr/include/{guest.triplet}"
+    return folders, (f"ARCH={arch.name}", f"CROSS_COMPILE={arch.cross}", f"EXTRA_CFLAGS={headers}",
+                     f"LDFLAGS={links}", *COMMON, *GUEST)
+
+
+def build_guest_perf(arch):
+    """Path in the guest -> path here, of perf and of all that it needs to run."""
+    arch = arches.get(arch)
+    guest = GUESTS[arch.name]
+    host.need(*host.BUILD, *arch.compiler_packages)
+    foreign = host.unpack_foreign(FOREIGN, arch.debarch, SUITE, paths.BUILD / "foreign" / f"perf-{arch.name}")
+    folders, options = _guest_options(arch, guest, foreign)
+    binary = _make(series.source_tree(), paths.BUILD / f"perf-{arch.name}", options, f"perf for the {arch.name} guest")
+    libraries = _libraries(binary, [*folders, guest.libc], f"{arch.cross}readelf")
+    loader = libraries.pop(Path(guest.loader).name, None) or _find(Path(guest.loader).name, [guest.libc])
+    files = {f"/lib/{name}": path for name, path in libraries.items()}
+    return files | {guest.loader: loader, "/usr/bin/perf": binary}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The files that the tests need, and the counters of the text poke core.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <sys/mount.h>
+
+#include "text_poke.h"
+
+#define STATS	"/sys/kernel/debug/text_poke/stats"
+
+/* A bare initramfs mounts neither; where they are mounted this is refused. */
+void mount_kernel_fs(void)
+{
+	mount("debugfs", "/sys/kernel/debug", "debugfs", 0, NULL);
+	mount("tracefs", "/sys/kernel/tracing", "tracefs", 0, NULL);
+}
+
+int write_file(const char *path, const char *text)
+{
+	ssize_t len = strlen(text);
+	int fd = open(path, O_WRONLY);
+	ssize_t done;
+
+	if (fd < 0)
+		return -1;
+	done = write(fd, text, len);
+	close(fd);
+	return done == len ? 0 : -1;
+}
+
+/* Returns -1 on a kernel that does not count. */
+long counter_read(const char *name)
+{
+	FILE *f = fopen(STATS, "r");
+	char word[64];
+	long value;
+	long found = -1;
+
+	if (!f)
+		return -1;
+	while (found < 0 && fscanf(f, "%63s %ld", word, &value) == 2)
+		if (!strcmp(word, name))
+			found = value;
+	fclose(f);
+	return found;
+}
+
+double now_seconds(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC_RAW, &ts);
+	return ts.tv_sec + ts.tv_nsec / 1e9;
+}

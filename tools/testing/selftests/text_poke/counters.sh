@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0
+# What the shell tests share: counters of the text poke core, and knobs that
+# change text. Sourced from the folder of the tests.
+
+. ./../kselftest/ktap_helpers.sh
+
+STATS=/sys/kernel/debug/text_poke/stats
+TRACING=/sys/kernel/tracing
+SCHEDSTATS=/proc/sys/kernel/sched_schedstats
+
+# Skips the whole test on a kernel, or for a user, that cannot do it.
+need_counters()
+{
+	grep -q ' /sys/kernel/debug debugfs ' /proc/mounts ||
+		mount -t debugfs none /sys/kernel/debug
+	[ -e $TRACING/current_tracer ] || mount -t tracefs none $TRACING
+	for file in $STATS $TRACING/current_tracer $SCHEDSTATS; do
+		[ -r $file ] && continue
+		ktap_skip_all "$file is not there"
+		exit "$KSFT_SKIP"
+	done
+}
+
+# Remembers every counter; "grown NAME" then tells by how much one grew.
+counters_begin()
+{
+	BEFORE=$(cat $STATS)
+}
+
+counters_end()
+{
+	AFTER=$(cat $STATS)
+}
+
+grown()
+{
+	before=$(echo "$BEFORE" | sed -n "s/^$1 //p")
+	after=$(echo "$AFTER" | sed -n "s/^$1 //p")
+	echo $((after - before))
+}
+
+toggle_key()
+{
+	echo 1 > $SCHEDSTATS
+	echo 0 > $SCHEDSTATS
+}
+
+toggle_tracer()
+{
+	echo function > $TRACING/current_tracer
+	echo nop > $TRACING/current_tracer
+}
+
+# expect NAME "LEFT OPERATOR RIGHT": the numbers are part of the result line.
+expect()
+{
+	if [ $2 ]; then
+		ktap_test_pass "$1: $2"
+	else
+		ktap_test_fail "$1: $2"
+	fi
+}

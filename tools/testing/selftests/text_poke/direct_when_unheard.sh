@@ -1,0 +1,22 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# When nobody listens to text-poke records, text is changed directly: no batch
+# is guarded, no trap is taken, no record is made.
+
+cd "$(dirname "$0")" || exit 1
+. ./counters.sh
+
+ktap_print_header
+need_counters
+ktap_set_plan 4
+
+counters_begin
+toggle_key
+toggle_tracer
+counters_end
+
+expect direct_batches "$(grown direct) -gt 0"
+expect no_guarded_batches "$(grown guarded) -eq 0"
+expect no_traps "$(grown traps) -eq 0"
+expect no_records "$(grown records) -eq 0"
+ktap_finished

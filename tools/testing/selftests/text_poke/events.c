@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Text-poke records of every CPU, kept in memory.
+ *
+ * A record goes to the buffer of the CPU that pokes, so there is one event and
+ * one buffer per CPU, and order comes from the time. The time is
+ * CLOCK_MONOTONIC_RAW: perf's own clock may differ between CPUs by more than
+ * the time in which text_mutex changes hands.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <linux/perf_event.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "text_poke.h"
+
+#define RING_BYTES	(8UL << 20)
+#define RECORD_MAX	65536
+#define DRAIN_PERIOD_NS	1000000L
+
+struct ring {
+	int fd;
+	struct perf_event_mmap_page *meta;
+	__u8 *data;
+};
+
+struct events {
+	struct ring *rings;
+	int nr_rings;
+	struct pokes pokes;
+	__u64 lost;
+	__u64 record[RECORD_MAX / sizeof(__u64)];
+	pthread_mutex_t lock;
+	pthread_t drainer;
+	bool stop;
+};
+
+/* A sample_id follows the bytes: old ones, new ones, padding to 8. */
+struct poke_record {
+	struct perf_event_header header;
+	__u64 addr;
+	__u16 old_len;
+	__u16 new_len;
+	__u8 bytes[];
+};
+
+struct lost_record {
+	struct perf_event_header header;
+	__u64 id;
+	__u64 lost;
+};
+
+/* What sample_type asks for, in the order in which the ABI puts it. */
+struct sample_id {
+	__u32 pid, tid;
+	__u64 time;
+	__u32 cpu, reserved;
+};
+
+int perf_open_text_poke(int cpu, bool exclude_kernel)
+{
+	struct perf_event_attr attr = {
+		.type		= PERF_TYPE_SOFTWARE,
+		.size		= sizeof(attr),
+		.config		= PERF_COUNT_SW_DUMMY,
+		.sample_type	= PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+				  PERF_SAMPLE_CPU,
+		.read_format	= PERF_FORMAT_LOST,
+		.sample_id_all	= 1,
+		.text_poke	= 1,
+		.use_clockid	= 1,
+		.clockid	= CLOCK_MONOTONIC_RAW,
+		.exclude_kernel	= exclude_kernel,
+	};
+
+	return syscall(SYS_perf_event_open, &attr, -1, cpu, -1,
+		       PERF_FLAG_FD_CLOEXEC);
+}
+
+/* A list with holes would be taken for a kernel that lost records. */
+static void *must_alloc(void *p)
+{
+	if (!p) {
+		fprintf(stderr, "out of memory for records\n");
+		abort();
+	}
+	return p;
+}
+
+static struct poke *pokes_new(struct pokes *p)
+{
+	if (p->nr == p->room) {
+		p->room = p->room ? 2 * p->room : 1 << 14;
+		p->v = must_alloc(realloc(p->v, p->room * sizeof(*p->v)));
+	}
+	return &p->v[p->nr++];
+}
+
+/* The sample_id is at the end of every record, whatever its type. */
+static void keep_poke(struct events *ev, const struct perf_event_header *h)
+{
+	const struct poke_record *rec = (const void *)ev->record;
+	size_t len = rec->old_len + rec->new_len;
+	struct poke *p = pokes_new(&ev->pokes);
+	struct sample_id id;
+
+	memcpy(&id, (const __u8 *)rec + h->size - sizeof(id), sizeof(id));
+	*p = (struct poke) {
+		.time		= id.time,
+		.addr		= rec->addr,
+		.seq		= ev->pokes.nr,
+		.old		= must_alloc(malloc(len + 1)),
+		.old_len	= rec->old_len,
+		.new_len	= rec->new_len,
+	};
+	p->new = p->old + p->old_len;
+	memcpy(p->old, rec->bytes, len);
+}
+
+static void keep_record(struct events *ev, const struct perf_event_header *h)
+{
+	const struct lost_record *lost = (const void *)ev->record;
+
+	if (h->type == PERF_RECORD_TEXT_POKE)
+		keep_poke(ev, h);
+	else if (h->type == PERF_RECORD_LOST)
+		ev->lost += lost->lost;
+}
+
+/* A record may start at the end of the buffer and go on at its beginning. */
+static void ring_copy(const struct ring *r, __u64 pos, void *to, size_t len)
+{
+	size_t off = pos % RING_BYTES;
+	size_t first = RING_BYTES - off;
+
+	if (first > len)
+		first = len;
+	memcpy(to, r->data + off, first);
+	memcpy((__u8 *)to + first, r->data, len - first);
+}
+
+static void ring_drain(struct events *ev, struct ring *r)
+{
+	/* The kernel's stores to the records come before its store to head. */
+	__u64 head = __atomic_load_n(&r->meta->data_head, __ATOMIC_ACQUIRE);
+	__u64 tail = r->meta->data_tail;
+	struct perf_event_header h;
+
+	while (tail < head) {
+		ring_copy(r, tail, &h, sizeof(h));
+		ring_copy(r, tail, ev->record, h.size);
+		keep_record(ev, &h);
+		tail += h.size;
+	}
+	/* Our reads come before the kernel may write there again. */
+	__atomic_store_n(&r->meta->data_tail, tail, __ATOMIC_RELEASE);
+}
+
+/* The drainer's turn and the tests' own meet here. */
+static void events_drain(struct events *ev)
+{
+	pthread_mutex_lock(&ev->lock);
+	for (int i = 0; i < ev->nr_rings; i++)
+		ring_drain(ev, &ev->rings[i]);
+	pthread_mutex_unlock(&ev->lock);
+}
+
+/* Bursts of tens of thousands of records fill a buffer within some 100 ms. */
+static void *drainer(void *arg)
+{
+	struct timespec period = { .tv_nsec = DRAIN_PERIOD_NS };
+	struct events *ev = arg;
+
+	while (!__atomic_load_n(&ev->stop, __ATOMIC_RELAXED)) {
+		events_drain(ev);
+		nanosleep(&period, NULL);
+	}
+	return NULL;
+}
+
+static int ring_map(struct ring *r)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+	void *map = mmap(NULL, page + RING_BYTES, PROT_READ | PROT_WRITE,
+			 MAP_SHARED, r->fd, 0);
+
+	if (map == MAP_FAILED)
+		return -1;
+	r->meta = map;
+	r->data = (__u8 *)map + page;
+	return 0;
+}
+
+/* CPUs that are not online answer ENODEV and have nothing to record. */
+static int rings_open(struct events *ev)
+{
+	int cpus = sysconf(_SC_NPROCESSORS_CONF);
+
+	ev->rings = must_alloc(calloc(cpus, sizeof(*ev->rings)));
+	for (int cpu = 0; cpu < cpus; cpu++) {
+		struct ring *r = &ev->rings[ev->nr_rings];
+
+		r->fd = perf_open_text_poke(cpu, false);
+		if (r->fd < 0 && errno == ENODEV)
+			continue;
+		if (r->fd < 0 || ring_map(r))
+			return -1;
+		ev->nr_rings++;
+	}
+	return 0;
+}
+
+struct events *events_open(void)
+{
+	struct events *ev = must_alloc(calloc(1, sizeof(*ev)));
+
+	pthread_mutex_init(&ev->lock, NULL);
+	if (rings_open(ev))
+		return NULL;
+	if (pthread_create(&ev->drainer, NULL, drainer, ev))
+		return NULL;
+	return ev;
+}
+
+/* Returns how many records there are, buffers included. */
+size_t events_settle(struct events *ev)
+{
+	events_drain(ev);
+	return ev->pokes.nr;
+}
+
+/* What PERF_FORMAT_LOST gives: the count, which is of no use, and the losses. */
+static __u64 ring_lost(const struct ring *r)
+{
+	__u64 count_and_lost[2] = { 0 };
+
+	if (read(r->fd, count_and_lost, sizeof(count_and_lost)) < 0)
+		return 1;
+	return count_and_lost[1];
+}
+
+/* Arrival breaks ties: records of one buffer come in their order. */
+static int by_time(const void *a, const void *b)
+{
+	const struct poke *p = a, *q = b;
+
+	if (p->time != q->time)
+		return p->time < q->time ? -1 : 1;
+	return p->seq < q->seq ? -1 : 1;
+}
+
+/*
+ * A buffer that is full when the last record comes never says LOST; the event
+ * itself counts what it could not deliver, so ask both.
+ */
+void events_stop(struct events *ev)
+{
+	__u64 counted = 0;
+
+	__atomic_store_n(&ev->stop, true, __ATOMIC_RELAXED);
+	pthread_join(ev->drainer, NULL);
+	events_drain(ev);
+	for (int i = 0; i < ev->nr_rings; i++) {
+		counted += ring_lost(&ev->rings[i]);
+		close(ev->rings[i].fd);
+	}
+	if (ev->lost < counted)
+		ev->lost = counted;
+	qsort(ev->pokes.v, ev->pokes.nr, sizeof(*ev->pokes.v), by_time);
+}
+
+const struct pokes *events_pokes(const struct events *ev)
+{
+	return &ev->pokes;
+}
+
+__u64 events_lost(const struct events *ev)
+{
+	return ev->lost;
+}
+
+int events_cpus(const struct events *ev)
+{
+	return ev->nr_rings;
+}

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The records of text pokes, replayed over the text at the start, give the text
+ * at the end, and backwards the start again; see oracle.c for what that proves.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../kselftest.h"
+#include "text_poke.h"
+
+#define OPTIONS \
+	"--seconds --records-min --traps-min --seed --workload --dump"
+#define MUTANTS		40
+#define QUIET_TRIES	50
+#define QUIET_NS	20000000L
+
+/* The minima are far below what any machine does in the default time. */
+static struct {
+	double seconds;
+	size_t records_min;
+	long traps_min;
+	__u64 seed;
+	const char *workload;
+	const char *dump;
+} opt = {
+	.seconds	= 5,
+	.records_min	= 1000,
+	.traps_min	= 10,
+	.seed		= 20,
+	.workload	= "ftrace,keys",
+};
+
+/* @skip: records older than the snapshot at the start */
+struct session {
+	struct events *events;
+	struct image start, end;
+	size_t skip;
+	long traps;
+	int rounds;
+};
+
+/*
+ * The kernel changes its text on its own account too: a key that perf itself
+ * uses goes off a second after the last event is closed. A snapshot counts
+ * only if no record came from shortly before it until shortly after.
+ */
+static void wait_quiet(void)
+{
+	struct timespec ts = { .tv_nsec = QUIET_NS };
+
+	nanosleep(&ts, NULL);
+}
+
+/* Returns how many records are older than the snapshot. */
+static size_t snapshot(struct events *ev, struct image *img)
+{
+	for (int i = 0; i < QUIET_TRIES; i++) {
+		size_t before = events_settle(ev);
+
+		wait_quiet();
+		if (text_read(img))
+			ksft_exit_fail_perror("reading /proc/kcore");
+		wait_quiet();
+		if (events_settle(ev) == before)
+			return before;
+	}
+	ksft_exit_fail_msg("text never stays unchanged for %ld ms\n",
+			   2 * QUIET_NS / 1000000);
+}
+
+/* Traps are counted for the time of the changes alone. */
+static void record(struct session *s)
+{
+	long traps = counter_read("traps");
+
+	if (readers_start())
+		ksft_exit_fail_perror("starting readers");
+	s->rounds = workload_run(opt.seconds);
+	readers_stop();
+	s->traps = counter_read("traps");
+	if (s->traps >= 0)
+		s->traps -= traps;
+}
+
+/*
+ * Records older than the first snapshot are in it already. They come first,
+ * because nothing was poked while the snapshot was taken.
+ */
+static struct pokes session_pokes(const struct session *s)
+{
+	struct pokes p = *events_pokes(s->events);
+
+	p.v += s->skip;
+	p.nr -= s->skip;
+	return p;
+}
+
+/*
+ * The readers have ended when the text is read at the end: their last system
+ * calls free memory and wake threads, and may so turn a key.
+ */
+static void run(struct session *s)
+{
+	s->events = events_open();
+	if (!s->events)
+		ksft_exit_fail_perror("opening text-poke events");
+	if (text_range(&s->start))
+		ksft_exit_fail_perror("finding _stext and _etext");
+	s->end = s->start;
+	s->skip = snapshot(s->events, &s->start);
+	record(s);
+	snapshot(s->events, &s->end);
+	events_stop(s->events);
+	workload_undo();
+}
+
+static void print_bytes(FILE *f, const __u8 *bytes, int len)
+{
+	fputc(' ', f);
+	for (int i = 0; i < len; i++)
+		fprintf(f, "%02x", bytes[i]);
+	if (!len)
+		fputc('-', f);
+}
+
+/* Also the format of --dump: time, address, old bytes, new bytes. */
+static void print_poke(FILE *f, const struct poke *p)
+{
+	fprintf(f, "%llu %llx", p->time, p->addr);
+	print_bytes(f, p->old, p->old_len);
+	print_bytes(f, p->new, p->new_len);
+	fputc('\n', f);
+}
+
+static void dump(const struct pokes *p)
+{
+	FILE *f = opt.dump ? fopen(opt.dump, "w") : NULL;
+
+	for (size_t i = 0; f && i < p->nr; i++)
+		print_poke(f, &p->v[i]);
+	if (f)
+		fclose(f);
+	else if (opt.dump)
+		ksft_perror(opt.dump);
+}
+
+static void report_bad(const struct verdict *v, const struct session *s)
+{
+	if (!v->first_bad)
+		return;
+	ksft_print_msg("first record that does not fit: ");
+	print_poke(stdout, v->first_bad);
+	ksft_print_msg("text is %llx-%llx\n", s->start.base,
+		       s->start.base + s->start.len);
+}
+
+/* Four results, since each names another fault: see oracle.c. */
+static void check_replay(const struct session *s, const struct pokes *p)
+{
+	struct verdict fwd, back;
+
+	replay(p, FORWARDS, &s->start, &s->end, &fwd);
+	replay(p, BACKWARDS, &s->end, &s->start, &back);
+	ksft_test_result(!fwd.breaks && !back.breaks,
+			 "old_bytes_are_the_state_before: %zu breaks\n",
+			 fwd.breaks + back.breaks);
+	ksft_test_result(!fwd.side_breaks && !back.side_breaks,
+			 "so_they_are_outside_text: %zu records, %zu breaks\n",
+			 fwd.side, fwd.side_breaks + back.side_breaks);
+	report_bad(fwd.first_bad ? &fwd : &back, s);
+	ksft_test_result(!fwd.diff, "forwards_gives_the_end: %zu bytes differ\n",
+			 fwd.diff);
+	ksft_test_result(!back.diff,
+			 "backwards_gives_the_start: %zu bytes differ\n",
+			 back.diff);
+}
+
+/* What would make the rest true of nothing. */
+static void check_not_vacuous(const struct session *s, const struct pokes *p)
+{
+	size_t changed = text_diff(&s->start, &s->end);
+
+	ksft_test_result(changed, "text_changed: %zu bytes in %d rounds\n",
+			 changed, s->rounds);
+	ksft_test_result(p->nr >= opt.records_min,
+			 "enough_records: %zu of at least %zu\n", p->nr,
+			 opt.records_min);
+	if (s->traps < 0)
+		ksft_test_result_skip("enough_traps: this kernel counts none\n");
+	else
+		ksft_test_result(s->traps >= opt.traps_min,
+				 "enough_traps: %ld of at least %ld\n",
+				 s->traps, opt.traps_min);
+}
+
+/* A replay that accepts damaged records proves nothing about good ones. */
+static void check_oracle(const struct session *s, const struct pokes *p)
+{
+	static const char * const name[] = {
+		[DROP] = "dropped", [SWAP] = "swapped", [FLIP] = "flipped",
+	};
+
+	mutate_seed(opt.seed);
+	for (int m = DROP; m <= FLIP; m++) {
+		int seen = mutants_noticed(p, m, MUTANTS, &s->start, &s->end);
+
+		ksft_test_result(seen == MUTANTS,
+				 "%s_record_is_noticed: %d of %d times\n",
+				 name[m], seen, MUTANTS);
+	}
+}
+
+static void check(const struct session *s)
+{
+	struct pokes p = session_pokes(s);
+	__u64 lost = events_lost(s->events);
+
+	dump(&p);
+	check_not_vacuous(s, &p);
+	ksft_test_result(!lost, "none_lost: %llu of %d CPUs\n", lost,
+			 events_cpus(s->events));
+	check_replay(s, &p);
+	check_oracle(s, &p);
+}
+
+static void set_option(int c)
+{
+	switch (c) {
+	case 's':
+		opt.seconds = atof(optarg);
+		break;
+	case 'r':
+		opt.records_min = strtoul(optarg, NULL, 0);
+		break;
+	case 't':
+		opt.traps_min = strtol(optarg, NULL, 0);
+		break;
+	case 'e':
+		opt.seed = strtoull(optarg, NULL, 0);
+		break;
+	case 'w':
+		opt.workload = optarg;
+		break;
+	case 'd':
+		opt.dump = optarg;
+		break;
+	default:
+		ksft_exit_fail_msg("options, each with a value: %s\n", OPTIONS);
+	}
+}
+
+static void parse_options(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "seconds",	 required_argument, NULL, 's' },
+		{ "records-min", required_argument, NULL, 'r' },
+		{ "traps-min",	 required_argument, NULL, 't' },
+		{ "seed",	 required_argument, NULL, 'e' },
+		{ "workload",	 required_argument, NULL, 'w' },
+		{ "dump",	 required_argument, NULL, 'd' },
+		{ }
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1)
+		set_option(c);
+}
+
+int main(int argc, char **argv)
+{
+	struct session s = { };
+
+	ksft_print_header();
+	parse_options(argc, argv);
+	if (geteuid())
+		ksft_exit_skip("text-poke records and kcore need root\n");
+	mount_kernel_fs();
+	if (!workload_parse(opt.workload))
+		ksft_exit_skip("no knob of %s in this kernel\n", opt.workload);
+	ksft_set_plan(11);
+	run(&s);
+	check(&s);
+	ksft_finished();
+}
