@@ -73,6 +73,9 @@
  * window, so whatever ran before the stamp was old and whatever runs after it
  * is new: no decoder has to guess.  This batch is called guarded.
  *
+ * A long batch takes these steps in waves of some thousand sites, one step
+ * apart, so that a sync serves three waves: n waves take n + 2 syncs.
+ *
  * If nobody listens, and the architecture says that every pair of old and new
  * instruction in the batch may be exchanged under a running CPU, a to e are
  * left out: write, sync.  This batch is called direct.  The choice is made

@@ -14,9 +14,18 @@
  *          is decoded with OLD.  It ran NEW: wrong.
  *   no g   CPU1 takes the trap after h, when no batch says whose it was.
  *
- * A record is needed only if somebody listens, so e is left out otherwise,
- * unless there are tails: a CPU that is past the trap's check must not find
- * half of an instruction.
+ * The longer a batch is, the more of what the poker itself calls is trapping
+ * meanwhile, and each of these calls makes the batch last longer.  So a long
+ * batch goes through the steps in waves, one step apart, and every sync serves
+ * three of them:
+ *
+ *   wave 1   b  c  d  e  f  g
+ *   wave 2         b  c  d  e  f  g
+ *   wave 3               b  c  d  e  f  g
+ *               |     |     |     |     |
+ *              sync  sync  sync  sync  sync
+ *
+ * A site still has a sync between any two of its steps b, d, f and h.
  *
  * What a rollback looks like depends on how far the batch got.  As long as
  * every site traps nobody runs OLD or NEW, so it goes back through that state:
@@ -180,13 +189,18 @@ static void *map_text(void *addr, struct arch_text_poke_map *map)
 	return arch_text_poke_map(addr, map);
 }
 
-/* The first site from @i on that @pass changes, below @nr; or @nr. */
+/* The first site from @i on that @pass changes, below @end; or @end. */
 static unsigned int next_site(enum text_poke_pass pass, unsigned int i,
-			      unsigned int nr, struct text_poke_piece *piece)
+			      unsigned int end, struct text_poke_piece *piece)
 {
-	while (i < nr && !piece_of(&batch.sites[i], pass, piece))
+	while (i < end && !piece_of(&batch.sites[i], pass, piece))
 		i++;
 	return i;
+}
+
+static bool same_page(const void *a, const void *b)
+{
+	return (unsigned long)a >> PAGE_SHIFT == (unsigned long)b >> PAGE_SHIFT;
 }
 
 /*
@@ -195,69 +209,69 @@ static unsigned int next_site(enum text_poke_pass pass, unsigned int i,
  * not done.
  */
 static int write_page(enum text_poke_pass pass, unsigned int *i,
-		      unsigned int nr, struct text_poke_piece *piece)
+		      unsigned int end, struct text_poke_piece *piece)
 {
-	void *start = piece->addr, *end = start;
+	void *first = piece->addr, *last = first;
 	struct arch_text_poke_map map;
 	int ret = 0;
 	void *alias;
 
-	alias = map_text(start, &map);
+	alias = map_text(first, &map);
 	if (!alias)
 		return -EFAULT;
 
 	do {
-		ret = text_poke_store(alias + (piece->addr - start),
+		ret = text_poke_store(alias + (piece->addr - first),
 				      piece->bytes, piece->len);
 		if (ret)
 			break;
-		/*
-		 * A literal before the branch that makes somebody read it: a
-		 * CPU that runs the branch has fetched it later than this.
-		 */
-		if (batch.sites[*i].data)
+		if (batch.sites[*i].data) {
+			/*
+			 * A literal before the branch that makes somebody read
+			 * it.  Pairs with the branch itself: who has fetched
+			 * it reads the literal afterwards, by a load whose
+			 * address depends on where the branch was.
+			 */
 			smp_wmb();
-		end = piece->addr + piece->len;
-		*i = next_site(pass, *i + 1, nr, piece);
-	} while (*i < nr && PAGE_ALIGN_DOWN((unsigned long)piece->addr) ==
-			    PAGE_ALIGN_DOWN((unsigned long)start));
+		}
+		last = piece->addr + piece->len;
+		*i = next_site(pass, *i + 1, end, piece);
+	} while (*i < end && same_page(piece->addr, first));
 
 	arch_text_poke_unmap(&map);
-	if (end > start)
-		arch_text_poke_flush(start, end - start);
+	if (last > first)
+		arch_text_poke_flush(first, last - first);
 	return ret;
 }
 
 /*
- * Run one pass over the first *@nr sites.  On failure *@nr is the number of
- * sites that the pass has dealt with.
+ * Run one pass over the sites from *@i to @end.  *@i is left at the first site
+ * that the pass has not dealt with: @end, or the one that failed.
  */
-static int write_pass(enum text_poke_pass pass, unsigned int *nr)
+static int write_pass(enum text_poke_pass pass, unsigned int *i,
+		      unsigned int end)
 {
 	struct text_poke_piece piece;
-	unsigned int i;
-	int ret;
+	int ret = 0;
 
-	i = next_site(pass, 0, *nr, &piece);
-	while (i < *nr) {
-		ret = write_page(pass, &i, *nr, &piece);
-		if (ret) {
-			*nr = i;
-			return ret;
-		}
+	*i = next_site(pass, *i, end, &piece);
+	while (*i < end && !ret) {
+		ret = write_page(pass, i, end, &piece);
 		cond_resched();
 	}
-	return 0;
+	return ret;
 }
 
-/* A pass of a rollback over the first @nr sites.  There is no way back. */
-static bool undo_pass(enum text_poke_pass pass, unsigned int nr)
+/* A pass of a rollback over the first @end sites.  There is no way back. */
+static bool undo_pass(enum text_poke_pass pass, unsigned int end)
 {
-	if (!write_pass(pass, &nr))
+	unsigned int i = 0;
+
+	if (!write_pass(pass, &i, end))
 		return true;
 
 	WARN_ONCE(1, "text_poke: cannot roll back %pS, text stays as it is\n",
-		  batch.sites[nr].addr);
+		  batch.sites[i].addr);
 	batch.stuck = true;
 	return false;
 }
@@ -275,112 +289,111 @@ static void emit_record(const void *addr, const u8 *old, const u8 *new,
 	text_poke_stats.records++;
 }
 
-/* One record for every site of the batch (step d). */
-static void emit_records(void)
+/* One record for every site from *@i to @end (step d). */
+static void emit_records(unsigned int *i, unsigned int end)
 {
 	const struct text_poke_site *site;
 
-	for (site = batch.sites; site < batch.sites + batch.nr; site++) {
+	for (; *i < end; ++*i) {
+		site = &batch.sites[*i];
 		emit_record(site->addr, site->old, site->new, site->len);
 		cond_resched();
 	}
 }
 
-static void emit_reversals(void)
+/* The reversals of the first @end sites' records. */
+static void emit_reversals(unsigned int end)
 {
 	const struct text_poke_site *site;
 
-	for (site = batch.sites; site < batch.sites + batch.nr; site++) {
+	for (site = batch.sites; site < batch.sites + end; site++) {
 		emit_record(site->addr, site->new, site->old, site->len);
 		cond_resched();
 	}
 }
 
-/*
- * Take a guarded batch back after its records were emitted, when the first
- * @final sites have their new units and the others trap.
+/**
+ * struct text_poke_progress - how far a guarded batch has got
+ * @armed:	this many sites, from the first on, have been through step b,
+ * @recorded:	this many of them through step d,
+ * @tailed:	through step e,
+ * @final:	and through step f
  */
-static void undo_guarded(unsigned int final, bool listening)
+struct text_poke_progress {
+	unsigned int armed;
+	unsigned int recorded;
+	unsigned int tailed;
+	unsigned int final;
+};
+
+/* Take a guarded batch back from wherever it has got to. */
+static void undo_guarded(const struct text_poke_progress *at, bool listening)
 {
-	if (final) {
-		if (!undo_pass(PASS_REARM, final))
+	if (at->final) {
+		if (!undo_pass(PASS_REARM, at->final))
 			return;
 		sync_cpus();
 	}
 	if (listening)
-		emit_reversals();
-	if (!undo_pass(PASS_UNDO_TAIL, batch.nr))
+		emit_reversals(at->recorded);
+	if (!undo_pass(PASS_UNDO_TAIL, at->tailed))
 		return;
 	sync_cpus();
-	if (undo_pass(PASS_UNDO_ARM, batch.nr))
+	if (undo_pass(PASS_UNDO_ARM, at->armed))
 		sync_cpus();
 }
 
-static bool batch_has_tail(void)
+/*
+ * One round: take every wave that is under way one step further.  What is in
+ * @at on entry has been synced since it was done; what is added has not.
+ */
+static int write_round(struct text_poke_progress *at, bool listening)
 {
-	unsigned int i;
-
-	for (i = 0; i < batch.nr; i++)
-		if (batch.sites[i].trap && batch.sites[i].len > TEXT_POKE_UNIT)
-			return true;
-	return false;
-}
-
-/* Steps d to g; every site that can trap does. */
-static int finish_armed(bool listening)
-{
-	unsigned int nr = batch.nr;
+	const struct text_poke_progress synced = *at;
+	unsigned int wave = min(synced.armed + TEXT_POKE_WAVE, batch.nr);
 	int ret;
 
+	ret = write_pass(PASS_FINAL, &at->final, synced.tailed);	/* f */
+	if (ret)
+		return ret;
+
 	if (listening)
-		emit_records();				/* d */
-
-	ret = write_pass(PASS_TAIL, &nr);		/* e */
-	if (ret) {
-		undo_guarded(0, listening);
+		emit_records(&at->recorded, synced.armed);		/* d */
+	ret = write_pass(PASS_TAIL, &at->tailed, synced.armed);		/* e */
+	if (ret)
 		return ret;
-	}
-	if (listening || batch_has_tail())
-		sync_cpus();
 
-	nr = batch.nr;
-	ret = write_pass(PASS_FINAL, &nr);		/* f */
-	if (ret) {
-		undo_guarded(nr, listening);
-		return ret;
-	}
-	sync_cpus();					/* g */
-	return 0;
+	return write_pass(PASS_ARM, &at->armed, wave);			/* b */
 }
 
 static int write_guarded(bool listening)
 {
-	unsigned int nr = batch.nr;
+	struct text_poke_progress at = {};
 	int ret;
 
-	text_poke_publish(batch.sites, batch.nr);	/* a */
+	text_poke_publish(batch.sites, batch.nr);			/* a */
 
-	ret = write_pass(PASS_ARM, &nr);		/* b */
-	if (!ret) {
-		sync_cpus();				/* c */
-		ret = finish_armed(listening);
-	} else if (undo_pass(PASS_UNDO_ARM, nr)) {
-		sync_cpus();
-	}
+	do {
+		ret = write_round(&at, listening);
+		if (!ret)
+			sync_cpus();					/* c e g */
+	} while (!ret && at.final < batch.nr);
 
+	if (ret)
+		undo_guarded(&at, listening);
 	if (!batch.stuck)
-		text_poke_retire();			/* h */
+		text_poke_retire();					/* h */
 	return ret;
 }
 
 static int write_direct(void)
 {
-	unsigned int nr = batch.nr;
+	unsigned int done = 0;
 	int ret;
 
-	ret = write_pass(PASS_DIRECT, &nr);
+	ret = write_pass(PASS_DIRECT, &done, batch.nr);
 	if (ret)
-		undo_pass(PASS_UNDO_DIRECT, nr);
+		undo_pass(PASS_UNDO_DIRECT, done);
 	sync_cpus();
 	return ret;
 }

@@ -40,6 +40,13 @@ extern struct text_poke_stats text_poke_stats;
  */
 #define TEXT_POKE_REREADS 256
 
+/*
+ * The number of sites in a wave.  Fewer make for fewer traps, more for fewer
+ * syncs; this is one sync for some 1500 functions that ftrace turns on, each
+ * of which is a call site and a literal.
+ */
+#define TEXT_POKE_WAVE 3072U
+
 void text_poke_publish(const struct text_poke_site *sites, unsigned int nr);
 void text_poke_retire(void);
 u64 text_poke_traps(void);

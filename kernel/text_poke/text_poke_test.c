@@ -29,10 +29,7 @@
 
 TEXT_POKE_TEST_TEXT;
 
-extern int text_poke_test_fn(void);
-extern char text_poke_test_site[], text_poke_test_target[];
-extern char text_poke_test_callee[], text_poke_test_field[];
-
+/* What the site of text_poke_test_fn() is made to hold, encoded once. */
 struct insns {
 	u8 nop[LEN];
 	u8 jump[LEN];
@@ -42,6 +39,8 @@ struct insns {
 };
 
 static struct insns insns;
+
+/* The counters when the case began, or when it began to listen. */
 static struct text_poke_stats before;
 static u64 traps_before;
 
@@ -55,6 +54,7 @@ static void *field_addr(unsigned int i)
 	return text_poke_test_field + i * LEN;
 }
 
+/* One change in a batch of its own. */
 static int poke(void *addr, const void *old, const void *new, size_t len)
 {
 	guard(mutex)(&text_mutex);
@@ -66,6 +66,7 @@ static bool site_is(const void *insn)
 	return !text_poke_verify(site_addr(), insn, LEN);
 }
 
+/* The site is as it was, no batch was written, and nobody was told one was. */
 static bool nothing_happened(void)
 {
 	return site_is(insns.nop) &&
@@ -107,6 +108,7 @@ static void listen(struct kunit *test)
 	count_from_here();
 }
 
+/* Three pokes through every kind of instruction, and back to the first. */
 static void expect_effects(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, text_poke_test_fn(), 1);
@@ -130,6 +132,7 @@ static void direct_when_nobody_listens(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, text_poke_stats.records, before.records);
 }
 
+/* Per batch: syncs after the traps, after the records and after the units. */
 static void guarded_when_somebody_listens(struct kunit *test)
 {
 	listen(test);
@@ -140,6 +143,7 @@ static void guarded_when_somebody_listens(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, text_poke_stats.records, before.records + 3);
 }
 
+/* The old bytes are checked before anything is written. */
 static void wrong_old_bytes_change_nothing(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, -EILSEQ,
@@ -181,6 +185,7 @@ static void misaligned_sites_are_refused(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, nothing_happened());
 }
 
+/* Among them memory that holds valid instructions but is not text. */
 static void addresses_outside_text_are_refused(struct kunit *test)
 {
 	static const u8 rodata[LEN] __aligned(LEN);
@@ -224,6 +229,7 @@ static int poke_pair(void *a, void *b)
 	return ret;
 }
 
+/* Found when the batch is sorted, so the first of the pair is not written. */
 static void duplicates_change_nothing(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, -EEXIST, poke_pair(site_addr(), site_addr()));
@@ -375,6 +381,12 @@ static bool field_is(const void *insn)
 	return true;
 }
 
+/* More than one, or the field is too small to test anything. */
+#define WAVES DIV_ROUND_UP(TEXT_POKE_TEST_FIELD, TEXT_POKE_WAVE)
+
+static_assert(WAVES > 1);
+
+/* How many pages the field touches: as many mappings does one pass need. */
 static u64 field_pages(void)
 {
 	unsigned long first = (unsigned long)field_addr(0);
@@ -400,7 +412,8 @@ static void large_batches_sync_once_and_map_once_per_page(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, field_is(insns.nop));
 }
 
-static void large_guarded_batches_sync_thrice(struct kunit *test)
+/* A wave takes three syncs, and the next one starts with its second. */
+static void large_guarded_batches_sync_once_per_wave(struct kunit *test)
 {
 	u8 branch[LEN];
 
@@ -408,7 +421,8 @@ static void large_guarded_batches_sync_thrice(struct kunit *test)
 	branch_on(branch);
 	KUNIT_EXPECT_EQ(test, 0, poke_field(insns.nop, branch, true));
 	KUNIT_EXPECT_TRUE(test, field_is(branch));
-	KUNIT_EXPECT_EQ(test, text_poke_stats.syncs, before.syncs + 3);
+	KUNIT_EXPECT_EQ(test, text_poke_stats.syncs,
+			before.syncs + 2 + WAVES);
 	KUNIT_EXPECT_EQ(test, text_poke_stats.records,
 			before.records + TEXT_POKE_TEST_FIELD);
 	KUNIT_EXPECT_EQ(test, 0, poke_field(branch, insns.nop, true));
@@ -449,6 +463,7 @@ static int poke_few_failing_at(struct kunit *test, unsigned int nr, int stores)
 
 #define FEW 5U
 
+/* The store that fails is any of those that a direct batch makes. */
 static void failed_direct_batches_are_rolled_back(struct kunit *test)
 {
 	int at;
@@ -490,6 +505,33 @@ static void failed_guarded_batches_are_rolled_back(struct kunit *test)
 			before.rolled_back + 2 * FEW);
 }
 
+/*
+ * At any of these stores some waves are final, some are recorded, and one is
+ * being armed.
+ */
+static void failed_waves_are_rolled_back(struct kunit *test)
+{
+	static const unsigned int at[] = {
+		TEXT_POKE_WAVE - 1, TEXT_POKE_WAVE, TEXT_POKE_TEST_FIELD - 1,
+		TEXT_POKE_TEST_FIELD, TEXT_POKE_TEST_FIELD + 1,
+		TEXT_POKE_TEST_FIELD + TEXT_POKE_WAVE,
+		2 * TEXT_POKE_TEST_FIELD - 1,
+	};
+	int i;
+
+	listen(test);
+	for (i = 0; i < ARRAY_SIZE(at); i++) {
+		KUNIT_EXPECT_EQ(test, -EFAULT,
+				poke_few_failing_at(test, TEXT_POKE_TEST_FIELD,
+						    at[i]));
+		KUNIT_EXPECT_TRUE(test, field_is(insns.nop));
+		KUNIT_EXPECT_EQ(test, 0,
+				(text_poke_stats.records - before.records) % 2);
+	}
+	KUNIT_EXPECT_EQ(test, text_poke_stats.rolled_back,
+			before.rolled_back + ARRAY_SIZE(at));
+}
+
 static void batches_work_after_a_rollback(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, -EFAULT, poke_few_failing_at(test, FEW, 2));
@@ -508,6 +550,7 @@ static bool hit(struct pt_regs *regs, void *addr)
 	return handled;
 }
 
+/* A site as the core would have queued it, without the checks of its text. */
 static struct text_poke_site prepared(struct kunit *test, void *addr,
 				      const void *insn)
 {
@@ -522,6 +565,7 @@ static struct text_poke_site prepared(struct kunit *test, void *addr,
 	return site;
 }
 
+/* A hit on a site that is to become @insn goes on at @to, as if it was. */
 static void check_emulation(struct kunit *test, const void *insn, void *to,
 			    bool call)
 {
@@ -592,6 +636,7 @@ static void handler_finds_every_site_and_no_other(struct kunit *test)
 	text_poke_retire();
 }
 
+/* Such a trap is a bug elsewhere, and has to reach the kernel's own handler. */
 static void traps_of_nobody_are_not_handled(struct kunit *test)
 {
 	struct pt_regs regs = {};
@@ -627,6 +672,7 @@ static int rereads_until_given_up(void *addr)
 	return i;
 }
 
+/* Within a batch; the next one makes a new beginning. */
 static void rereads_are_bounded(struct kunit *test)
 {
 	struct text_poke_site site = prepared(test, field_addr(1), insns.nop);
@@ -699,6 +745,10 @@ static void start_runner(struct kunit *test, struct runner *runner)
 		cond_resched();
 }
 
+/*
+ * Under fire: another CPU runs the site all the time, through its traps, and
+ * never sees anything but one of the three instructions.
+ */
 static void other_cpus_see_old_or_new(struct kunit *test)
 {
 	struct runner runner = {};
@@ -720,6 +770,7 @@ static void other_cpus_see_old_or_new(struct kunit *test)
 		   text_poke_stats.pokes - before.pokes);
 }
 
+/* False also for a function that has been inlined away. */
 static bool within_symbol(const char *name, unsigned long addr)
 {
 	unsigned long size, start = kallsyms_lookup_name(name);
@@ -789,9 +840,10 @@ static struct kunit_case text_poke_cases[] = {
 	KUNIT_CASE(literals_come_before_the_branches_that_use_them),
 	KUNIT_CASE(cancelled_sites_stay),
 	KUNIT_CASE(large_batches_sync_once_and_map_once_per_page),
-	KUNIT_CASE(large_guarded_batches_sync_thrice),
+	KUNIT_CASE(large_guarded_batches_sync_once_per_wave),
 	KUNIT_CASE(failed_direct_batches_are_rolled_back),
 	KUNIT_CASE(failed_guarded_batches_are_rolled_back),
+	KUNIT_CASE(failed_waves_are_rolled_back),
 	KUNIT_CASE(batches_work_after_a_rollback),
 	KUNIT_CASE(handler_acts_as_the_new_instruction),
 	KUNIT_CASE(handler_acts_at_both_ends_of_the_range),

@@ -13,7 +13,7 @@
 
 STATS=/sys/kernel/debug/text_poke/stats
 TRACING=/sys/kernel/tracing
-ROUNDS=3
+KEY_ROUNDS=4
 
 # A base kernel counts nothing; its copy stays empty.
 save_stats()
@@ -66,10 +66,12 @@ tracer()
 change_text()
 {
 	echo 0 >$TRACING/tracing_on
-	for round in $(seq $ROUNDS); do
-		keys 1; tracer function
-		keys 0; tracer nop
+	tracer function
+	for round in $(seq $KEY_ROUNDS); do
+		keys 1
+		keys 0
 	done
+	tracer nop
 	keys 1
 	tracer function
 }

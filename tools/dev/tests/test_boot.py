@@ -125,12 +125,14 @@ class Verdict(unittest.TestCase):
     def test_the_worst_wins(self):
         self.assertEqual(self.code(panicked=True, verdict="0"), PANIC)
         self.assertEqual(self.code(panicked=True, timed_out=True), PANIC)
+        self.assertEqual(self.code(verdict="0", shutdown="guest-panic"), PANIC)
         self.assertEqual(self.code(timed_out=True, verdict="0", shutdown=""), HANG)
         self.assertEqual(self.code(timed_out=True, shutdown=""), HANG)
 
     def test_an_end_of_qemu_is_not_the_guests(self):
         for shutdown in ("", "host-signal", "host-qmp-quit"):
-            self.assertEqual(self.code(shutdown=shutdown, status=1), INFRA)
+            self.assertEqual(self.code(shutdown=shutdown), INFRA)
+        self.assertEqual(self.code(verdict="0", shutdown="", status=-11), INFRA)
 
 
 class Complaints(unittest.TestCase):

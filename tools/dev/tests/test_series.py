@@ -23,8 +23,8 @@ BASE = {
     "Makefile": "VERSION = 6\nPATCHLEVEL = 12\nSUBLEVEL = 7\nEXTRAVERSION =\n",
     "Kbuild": "obj-y += kernel/\n",
     "MAINTAINERS": "FIRST\nF:\tkernel/\n\nTHE REST\nF:\t*\n",
-    ".gitignore": ".*\n*.o\n!.gitignore\n",
-    ".gitattributes": "*.c diff=cpp\n",
+    ".gitignore": ".*\n*.o\n!.gitignore\n!.kunitconfig\n/*\n!/debian/\n",
+    ".gitattributes": "*.c -diff\n",
     "kernel/a.c": "void f(void)\n{\n" + LINES + "}\n",
     "kernel/b.c": LINES,
     "kernel/crlf.c": "one\r\ntwo\r\nthree\r\n",
@@ -137,7 +137,7 @@ class Case(unittest.TestCase):
 
     def commit(self, subject, files, *words, log="Because of a reason."):
         write_tree(self.tree, files)
-        self.git("add", "-A", "-f", ".")
+        self.git("add", "-A", ".")
         self.git("commit", "-q", *(words or ("-m", subject, "-m", log)))
 
     def rebase(self, edit, *words):
@@ -195,6 +195,11 @@ class Editing(Case):
         self.assertEqual(self.git("rev-list", "--count", "HEAD").strip(), "1")
         self.assertEqual(contents(self.tree), contents(paths.BUILD / "base-src"))
         self.identity()
+
+    def test_debians_ignore_rules_hide_no_new_file(self):
+        self.three()
+        write_tree(self.tree, {"lib/new.c": "x\n"})
+        self.assertIn("lib/new.c", self.git("status", "--porcelain", "-uall"))
 
     def test_commits_become_files_and_hunks(self):
         self.three()
@@ -388,7 +393,8 @@ class Refusals(Case):
         self.three()
         extra = self.root / "kernel/text_poke/extra.c"
         extra.write_text("int extra;\n")
-        self.refused(series.tree, "kernel/text_poke/extra.c", "belongs to no patch")
+        for command in (series.write_series, gates.owned_once):
+            self.refused(command, "kernel/text_poke/extra.c", "belongs to no patch")
         self.assertTrue((series.source_tree() / "kernel/text_poke/extra.c").exists())
         extra.unlink()
         self.assertFalse((series.source_tree() / "kernel/text_poke/extra.c").exists())
@@ -409,6 +415,32 @@ class Refusals(Case):
             with self.subTest(new=new):
                 path.write_bytes(git.encode(good.replace(old, new)))
                 self.refused(series.tree, word)
+
+
+class Drafts(Case):
+    """Files that somebody began in this repository, before there is a patch for them."""
+
+    def test_they_are_committed_in_the_tree(self):
+        self.three()
+        write_tree(self.root, {"kernel/text_poke/extra.c": "int extra;\n", "lib/x.sh": "#!/bin/sh\n"})
+        series.tree()
+        self.assertIn("belongs to no patch yet", self.said.getvalue())
+        self.refused(series.refresh, "uncommitted")
+        self.commit("extra: add", {})
+        series.refresh()
+        self.assertEqual(patches.load()[3].adds, ("kernel/text_poke/extra.c", "lib/x.sh"))
+        self.assertTrue(os.access(self.root / "lib/x.sh", os.X_OK))
+        self.identity()
+
+    def test_refresh_does_not_delete_what_it_never_knew(self):
+        self.three()
+        write_tree(self.root, {"lib/x.c": "int extra;\n"})
+        series.tree()
+        (self.tree / "lib/x.c").unlink()
+        self.rebase("/core: add/d")
+        series.refresh()
+        self.assertTrue((self.root / "lib/x.c").exists())
+        self.assertFalse((self.root / "kernel/text_poke/core.c").exists())
 
 
 class Hunks(Case):
@@ -438,7 +470,7 @@ class Hunks(Case):
         self.everywhere(name, "kernel/a.c:", "6.12.7", "made for")
 
     def test_context_that_differs_is_not_fuzzed(self):
-        name = self.edit(0, "\n int line_4;\n", "\n int line_44;\n")
+        name = self.edit(0, "\n int line_2;\n", "\n int line_22;\n")
         self.everywhere(name, "kernel/a.c:")
 
     def test_a_file_the_base_has_not(self):
@@ -516,6 +548,14 @@ class Source(Case):
         self.assertGreater(step, 3)
         series.source_tree()
         self.same_as_tree()
+
+    def test_what_an_interruption_left_is_known(self):
+        write_tree(self.root, {"lib/one.c": "1\n", "lib/two.c": "2\n"})
+        self.assertTrue(self.interrupted(8))
+        self.assertTrue((self.src / "lib/one.c").exists())
+        (self.root / "lib/one.c").unlink()
+        series.source_tree()
+        self.assertFalse((self.src / "lib/one.c").exists())
 
     def interrupted(self, step):
         calls = iter(range(1, 100))
@@ -760,6 +800,27 @@ class Interruptions(Case):
             series.refresh()
             self.assertEqual(self.repository(), want, f"interrupted at write {step}")
         self.assertGreater(reached, len(names))
+
+    def test_refresh_interrupted_while_deleting_recovers(self):
+        self.three()
+        self.rebase("/core: add/d")
+        start, original = self.home / "start", Path.unlink
+        shutil.copytree(self.root, start, symlinks=True)
+        for step in range(1, 5):
+            shutil.rmtree(self.root)
+            shutil.copytree(start, self.root, symlinks=True)
+            calls = iter(range(1, 100))
+
+            def unlink(path, *words, calls=calls, step=step, **more):
+                if next(calls) == step:
+                    raise Interrupted
+                return original(path, *words, **more)
+
+            with mock.patch.object(Path, "unlink", unlink), contextlib.suppress(Interrupted):
+                series.refresh()
+            series.refresh()
+            self.assertEqual(self.names(), ["0001-arm64-use-it.patch", "0002-MAINTAINERS-name-us.patch"])
+            self.assertEqual(sorted(patches.kept()), ["arch/arm64/kernel/text_poke.c"], f"interrupted at deletion {step}")
 
     def test_tree_interrupted_recovers(self):
         self.three()

@@ -21,6 +21,7 @@ PACKAGE = "linux-source-6.12"
 TARBALL = f"usr/src/{PACKAGE}.tar.xz"
 SERIES = (6, 12)
 UNPACKED_GIB = 3
+HIDING = b"/*\n!/debian/\n"  # Debian's packagers' rule, which would hide every new file from git
 
 
 @dataclass(frozen=True)
@@ -148,6 +149,16 @@ def _unpack(dest, stamp):
     stamp.write_text(f"for: {made_for()['package']}\nversion: {version}\npackage: {deb.name.split('_')[1]}\nsha256: {sha256}\n")
 
 
+def _unhide(dest):
+    """The one thing changed in the base: its .gitignore must not ignore what `make tree` is for."""
+    path = dest / ".gitignore"
+    text = path.read_bytes()
+    if HIDING in text:
+        part = path.with_name(path.name + ".part")
+        part.write_bytes(text.replace(HIDING, b""))
+        part.rename(path)
+
+
 def _debian():
     """The unpacked package."""
     dest, stamp = paths.BUILD / "base-src", paths.BUILD / "base-src.stamp"
@@ -156,6 +167,7 @@ def _debian():
         if not (known and dest.is_dir() and made_for()["package"] in (known["for"], known["package"])):
             _unpack(dest, stamp)
             known = _fields(stamp)
+        _unhide(dest)
     return Base(dest, paths.BUILD / "src", known["version"], known["package"], known["sha256"])
 
 

@@ -146,6 +146,15 @@ def qemu_version(program):
     return line
 
 
+def _good_qemu(arch):
+    """The version of a QEMU that will do: one that is there, or Debian's."""
+    try:
+        return qemu_version(arch.qemu)
+    except Fail:
+        host.need_qemu(arch.name)
+        return qemu_version(arch.qemu)
+
+
 # A boot's folder
 
 def _prune(home):
@@ -283,17 +292,28 @@ class Run:
 
 # What it means
 
-def judge(panicked, restarted, timed_out, verdict, shutdown, status=0):
-    """(code, reason, verdict) from what is known. The worst wins: a panic after a good verdict is a panic.
+def _went_wrong(panicked, restarted, timed_out, verdict, shutdown, status):
+    """(code, reason) of a guest that did not end by itself in good order, or None.
 
     A reset that the kernel did not announce is a panic of a kernel without a panic device.
     """
-    number = int(verdict) if re.fullmatch(r"\d{1,3}", verdict) else None
-    if panicked or (shutdown == "guest-reset" and not restarted):
-        return PANIC, "the kernel panicked", number
+    if panicked or shutdown == "guest-panic":
+        return PANIC, "the kernel panicked"
+    if shutdown == "guest-reset" and not restarted:
+        return PANIC, "the guest was reset without a word (a panic, or a triple fault)"
     if timed_out:
         gave = f"it gave the verdict {verdict} but did not power off" if verdict else "no verdict in time"
-        return HANG, f"the guest hung: {gave}", number
+        return HANG, f"the guest hung: {gave}"
+    if status:
+        return INFRA, f"QEMU ended by itself (status {status})"
+    return None
+
+
+def judge(panicked, restarted, timed_out, verdict, shutdown, status=0):
+    """(code, reason, verdict) from what is known. The worst wins: a panic after a good verdict is a panic."""
+    number = int(verdict) if re.fullmatch(r"\d{1,3}", verdict) else None
+    if wrong := _went_wrong(panicked, restarted, timed_out, verdict, shutdown, status):
+        return *wrong, number
     if verdict and number is None:
         return TEST_FAILED, f"the guest's verdict is no number: {verdict[:40]!r}", None
     if number is not None:
@@ -301,7 +321,7 @@ def judge(panicked, restarted, timed_out, verdict, shutdown, status=0):
     if shutdown in ("guest-shutdown", "guest-reset"):
         done = "powered off" if shutdown == "guest-shutdown" else "restarted"
         return OK, f"the guest {done} without giving a verdict", None
-    return INFRA, f"QEMU ended by itself (status {status}{', ' + shutdown if shutdown else ''})", None
+    return INFRA, f"QEMU was ended from outside ({shutdown or 'it gave no reason'})", None
 
 
 def _result(run, command, version, out):
@@ -310,8 +330,9 @@ def _result(run, command, version, out):
         console = Console(echo=False)
         console.feed((run.folder / "console.log").read_bytes())
         run.console = console
-    code, reason, verdict = judge(run.panicked or run.console.panicked, run.console.restarted, run.timed_out,
-                                  run.verdict_text(), run.shutdown(), run.process.returncode)
+    panicked = run.panicked or (run.timed_out and run.console.panicked)
+    code, reason, verdict = judge(panicked, run.console.restarted, run.timed_out, run.verdict_text(), run.shutdown(),
+                                  run.process.returncode)
     if code == INFRA and run.said():
         reason = f"{reason}: {run.said().splitlines()[-1]}"
     tar = run.folder / "out"
@@ -355,8 +376,7 @@ def boot(arch, kernel_path, initrd, smp=2, append="", qemu_args="", timeout=None
     image = kernel.image_of(arch, kernel_path).absolute()
     if initrd and not Path(initrd).is_file():
         raise Fail(USAGE, f"INITRD={initrd} is not a file")
-    host.need_qemu(arch.name)
-    version, mode, folder = qemu_version(arch.qemu), _mode(interactive), _folder(arch)
+    version, mode, folder = _good_qemu(arch), _mode(interactive), _folder(arch)
     command = compose(arch, image, initrd and Path(initrd).absolute(), smp, append, qemu_args, mem, mode)
     _announce(command, folder)
     if timeout is None and not interactive:

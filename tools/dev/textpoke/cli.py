@@ -10,6 +10,7 @@ import importlib
 import os
 import re
 import shutil
+import signal
 import sys
 from dataclasses import dataclass
 
@@ -124,8 +125,6 @@ COMMANDS = {
     "run": Command("the main job: boot with the series, record text pokes, decode them, give a verdict",
                    "ARCH LLVM KERNEL BASE SMP TIMEOUT", _pass("run", "main")),
     "check": Command("the tests, on every architecture with a backend; the last line counts them", "ARCH KERNEL", _pass("check", "main")),
-    "check-full": Command("also KASAN, lockdep, clang, 64K pages, no KASLR, every patch built, longer runs",
-                          "ARCH KERNEL", _pass("check", "full")),
     "kernel": Command("build/<arch>: the kernel with the series", "ARCH LLVM KERNEL BASE", _kernel),
     "base-kernel": Command("build/base-<arch>: the same without the series", "ARCH LLVM KERNEL", lambda options: _kernel(options, True)),
     "boot": Command("boot any kernel with any initramfs; the exit status comes from the guest", GUEST, _pass("boot", "main")),
@@ -216,8 +215,15 @@ def _do(words):
     return command.run(options) or OK
 
 
+def _stop(*_):
+    """A request to end is handled as Ctrl-C is: children are ended, locks released."""
+    raise KeyboardInterrupt
+
+
 def main(words):
     """One sentence for what fails, and its code."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _stop)
     try:
         return _do(words)
     except Fail as failure:

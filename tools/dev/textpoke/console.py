@@ -22,7 +22,7 @@ COMPLAINTS = (
 )
 BAD = re.compile(STAMP + f"({'|'.join(COMPLAINTS)})")
 HARMLESS = re.compile(r"Kernel command line: ")
-PANIC = re.compile(r"Kernel panic - not syncing")
+PANIC = re.compile(r"^(\[ *\d+\.\d+\].*)?Kernel panic - not syncing")
 RESTART = re.compile(r"reboot: (Restarting|machine restart)")
 
 

@@ -25,24 +25,29 @@ class Machine:
     """What objdump has to be told, and how an architecture's calls and branches begin."""
 
     name: str
+    longest: int  # instruction; what is longer is data, or a whole trampoline
     filler: bytes  # after an instruction that does not fill its slot
     calls: tuple
     branches: tuple
 
 
 MACHINES = {
-    "x86": Machine("i386:x86-64", b"\x90", ("call",), ("call", "j")),
-    "arm64": Machine("aarch64", b"\0", ("bl\t",), ("bl\t", "b\t", "b.", "cb", "tb")),
-    "riscv": Machine("riscv:rv64", b"\0", ("jalr", "jal\tra"), ("j", "b")),
-    "powerpc": Machine("powerpc:common64", b"\0", ("bl",), ("b",)),
+    "x86": Machine("i386:x86-64", 15, b"\x90", ("call",), ("call", "j")),
+    "arm64": Machine("aarch64", 4, b"\0", ("bl\t",), ("bl\t", "b\t", "b.", "cb", "tb")),
+    "riscv": Machine("riscv:rv64", 4, b"\0", ("jalr", "jal\tra"), ("j", "b")),
+    "powerpc": Machine("powerpc:common64", 8, b"\0", ("bl",), ("b",)),
 }
 
 
 @dataclass(frozen=True)
 class Instruction:
+    """text, and for a branch the distance to its target; pointer is the value of data of its size."""
+
     text: str
     distance: int | None = None
     call: bool = False
+    data: bool = False
+    pointer: int | None = None
 
 
 class Symbols:
@@ -50,7 +55,7 @@ class Symbols:
 
     def __init__(self, lines):
         rows = (line.split() for line in lines)
-        found = sorted((int(row[0], 16), row[2]) for row in rows if len(row) >= 3 and row[1] in "tTwW")
+        found = sorted((int(row[0], 16), row[2]) for row in rows if len(row) >= 3 and row[1] in "tTwWdDbBrR")
         self.addresses = [addr for addr, _ in found]
         self.names = [name for _, name in found]
 
@@ -88,12 +93,19 @@ def parse(lines, codes, machine):
     return found
 
 
+def _no_instruction(code):
+    """Data of a pointer's size is one: what the function tracer is to call, beside a function."""
+    if len(code) == 8:
+        return Instruction("", data=True, pointer=int.from_bytes(code, "little"))
+    return Instruction(f"{len(code)} bytes" if code else "nothing", data=True)
+
+
 def disassemble(codes, arch):
-    """bytes -> Instruction; what is empty or longer than an instruction is shown by its length."""
+    """bytes -> Instruction, of all codes at once."""
     arch = arches.get(arch)
     machine, codes = MACHINES[arch.name], sorted(set(codes))
-    shown = {code: Instruction(f"{len(code)} bytes" if code else "nothing") for code in codes}
-    short = [code for code in codes if 0 < len(code) <= SLOT]
+    short = [code for code in codes if 0 < len(code) <= machine.longest]
+    shown = {code: _no_instruction(code) for code in codes}
     with tempfile.TemporaryDirectory() as folder:
         blob = Path(folder) / "blob"
         blob.write_bytes(_blob(short, machine.filler))
@@ -104,6 +116,8 @@ def disassemble(codes, arch):
 
 def show(instruction, addr, symbols):
     """An instruction as it stands at addr."""
+    if instruction.pointer is not None:
+        return symbols.name(instruction.pointer)
     text = " ".join(instruction.text.split())
     if instruction.distance is None:
         return text

@@ -80,8 +80,8 @@ class Repo:
         return cls(folder)
 
     def __call__(self, *words, data=b"", **env):
-        """--bare also keeps a tree's .gitattributes from changing what a diff looks like."""
-        cmd = ["git", *OPTIONS, *FAST, f"--git-dir={self.folder}", "--bare", *words]
+        """Bare (it takes both words) also keeps a tree's .gitattributes from changing what a diff looks like."""
+        cmd = ["git", *OPTIONS, *FAST, "-c", "core.bare=true", f"--git-dir={self.folder}", "--bare", *words]
         return decode(_call(cmd, data, _environment(env), cwd=self.folder))
 
     def blobs(self, files):

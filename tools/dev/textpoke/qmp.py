@@ -18,7 +18,8 @@ class Qmp:
         self.socket = None
         self.received = b""
         self.events = []
-        self.replies = []
+        self.asked = 0
+        self.replies = {}
         self.closed = False
 
     def connect(self, folder):
@@ -48,8 +49,10 @@ class Qmp:
         return self.socket is not None and not self.closed
 
     def _send(self, name, **arguments):
+        self.asked += 1
+        request = {"execute": name, "arguments": arguments, "id": self.asked}
         try:
-            self.socket.send(json.dumps({"execute": name, "arguments": arguments}).encode() + b"\n")
+            self.socket.send(json.dumps(request).encode() + b"\n")
         except OSError:
             self.closed = True
 
@@ -71,27 +74,19 @@ class Qmp:
     def _take(self, message):
         if "event" in message:
             self.events.append(message)
-        elif "return" in message or "error" in message:
-            self.replies.append(message)
+        elif "id" in message:
+            self.replies[message["id"]] = message
 
     def ask(self, name, **arguments):
         """A command's answer; None when QEMU is gone or does not answer."""
         if not self.connected:
             return None
-        self.read()
-        # What was asked before (the capabilities) has been answered, or will be first.
-        self._wait(1)
-        self.replies.clear()
         self._send(name, **arguments)
-        return self._wait(PATIENCE)
-
-    def _wait(self, patience):
-        """The next answer, within patience."""
-        until = time.monotonic() + patience
-        while not self.replies and not self.closed and time.monotonic() < until:
+        until = time.monotonic() + PATIENCE
+        while self.asked not in self.replies and not self.closed and time.monotonic() < until:
             select.select([self.socket], [], [], 0.2)
             self.read()
-        return self.replies[0].get("return") if self.replies else None
+        return self.replies.get(self.asked, {}).get("return")
 
     def close(self):
         if self.socket:

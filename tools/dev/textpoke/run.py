@@ -25,8 +25,11 @@ TESTS = paths.ROOT / "tools/testing/selftests/text_poke"
 SNAPSHOT = ("text_snapshot.c", "kcore.c")
 JOB = initramfs.GUEST / "run-job.sh"
 WHERE = "/tmp/run"  # in the guest
-SHOWN = 5  # calls (the function tracer has thousands) shown at either end
-COUNTERS = (("pokes", "sites"), ("batches", "batches"), ("syncs", "syncs"), ("traps", "traps handled"))
+SHOWN = 5  # of what there are thousands, at either end
+KINDS = (("branches", "static keys", None), ("calls", "function tracer, static calls", SHOWN),
+         ("data", "what the tracer calls, trampolines", SHOWN))
+TIMEOUT = 900  # seconds; a minute or two on an idle machine
+COUNTERS = (("pokes", "pokes"), ("batches", "batches"), ("syncs", "syncs"), ("traps", "traps handled"))
 
 
 @dataclass
@@ -108,31 +111,34 @@ class Listing:
         old, new = self.instruction(poke.old, poke.addr), self.instruction(poke.new, poke.addr)
         return f"{poke.addr:016x}  {self.place(poke):<44} {old} {arrow} {new}"
 
-    def is_call(self, poke):
-        """The function tracer and static calls put a call there or take one away."""
-        return self.shown[poke.old].call or self.shown[poke.new].call
+    def kind(self, poke):
+        """What the first word of KINDS says. Static calls and the function tracer change calls."""
+        old, new = self.shown[poke.old], self.shown[poke.new]
+        if old.data or new.data:
+            return "data"
+        return "calls" if old.call or new.call else "branches"
 
     def full(self):
         """Every record, in order of time."""
         return [f"{p.time // 10**9:6d}.{p.time % 10**9:09d}  {self.line(p)}" for p in self.pokes]
 
-    def sites(self, calls):
-        """(first record, count) of each site that is, or is not, one of calls."""
+    def sites(self, kind):
+        """(first record, count) of each site of a kind."""
         first, count = {}, {}
         for poke in self.pokes:
-            if self.is_call(poke) == calls:
+            if self.kind(poke) == kind:
                 first.setdefault(poke.addr, poke)
                 count[poke.addr] = count.get(poke.addr, 0) + 1
         return [(poke, count[addr]) for addr, poke in first.items()]
 
     def brief(self):
-        """All branches (static keys), and of the calls the first and last few."""
+        """All branches, and of the rest the first and last few."""
         lines = []
-        for what, sites, most in (("branches (static keys)", self.sites(False), None),
-                                  ("calls (function tracer, static calls)", self.sites(True), SHOWN)):
-            lines.append(f"{what}: {len(sites)} sites, {sum(count for _, count in sites)} records")
+        for kind, what, most in KINDS:
+            sites = self.sites(kind)
             shown = [f"  {self.line(poke, '<->' if count > 1 else '->')}  x{count}" for poke, count in sites]
             hidden = len(shown) - 2 * most if most else 0
+            lines.append(f"{kind} ({what}): {len(sites)} sites, {sum(count for _, count in sites)} records")
             lines += shown[:most] + [f"  ... {hidden} more ..."] + shown[-most:] if hidden > 0 else shown
         return lines
 
@@ -225,7 +231,7 @@ def main(options):
     arch, base = options.arch, options.flag("BASE")
     kdir = kernel.build_kernel(arch, base=base, llvm=options.flag("LLVM"))
     host_perf = perf.build_host_perf()
-    recording = record(arch, kdir, paths.BUILD / "run" / kdir.name, options.number("SMP", 2), options.number("TIMEOUT"))
+    recording = record(arch, kdir, paths.BUILD / "run" / kdir.name, options.number("SMP", 2), options.number("TIMEOUT", TIMEOUT))
     say("decoding")
     pokes, lost = decode(host_perf, recording)
     return report(recording, pokes, lost, arch, base)

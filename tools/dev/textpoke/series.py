@@ -130,15 +130,15 @@ def load(drafts=False):
     series, have = patches.load(), patches.kept()
     loose = patches.unowned(series, have) if drafts else []
     for path in loose:
-        say(f"{path} belongs to no patch yet: it is built, but not exported")
+        say(f"{path} belongs to no patch yet: commit it in {TREE}, then run `make refresh`")
     patches.check_owned(series, {path: have[path] for path in have if path not in loose})
     return series, have
 
 
 @contextlib.contextmanager
-def micro(tree, version, drafts=False):
+def micro(tree, version, loaded=None):
     """The series of this repository on a tree."""
-    series, have = load(drafts)
+    series, have = loaded or load()
     with tempfile.TemporaryDirectory(dir=_scratch()) as folder:
         yield Micro(Path(folder) / "git", tree, version, series, have)
 
@@ -243,7 +243,10 @@ def differences(wanted):
             yield path, "new"
         elif have[path].read_bytes() != data or os.access(have[path], os.X_OK) != executable:
             yield path, "changed"
-    for path in sorted(set(have) - set(wanted)):
+    claimed = {path for file in patches.files() for path in patches.parse(file.name, patches.read(file)).adds}
+    gone = set(have) - set(wanted) - (set(patches.kept()) - claimed)
+    # A patch goes after the files it claims: else an interruption would leave them as nobody's.
+    for path in sorted(gone, key=lambda path: (path.startswith(patches.FOLDER), path)):
         yield path, "gone"
 
 
@@ -391,11 +394,11 @@ def tree():
     base = bases.current()
     if not base.key:
         raise Fail(USAGE, "KERNEL= cannot be the base of build/tree: leave it out, or use `make apply KERNEL=…`")
-    series, have = load()
+    series, have = load(drafts=True)
     folder = tree_folder()
     with host.locked("tree", paths.BUILD):
         say(f"making {TREE}: Linux {base.version} and {len(series)} patches")
-        with micro(base.path, base.version):
+        with micro(base.path, base.version, (series, have)):
             pass  # says what is wrong before anything is changed
         if folder.exists():
             state = State(folder)
@@ -405,6 +408,9 @@ def tree():
             _place(folder, base, series, have)
         else:
             _new_tree(folder, base, series, have)
+        for path in patches.unowned(series, have):
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(have[path], folder / path)
     say(f"{TREE} is ready: edit and commit there, then run `make refresh`")
 
 
@@ -706,7 +712,7 @@ def source_tree():
         source = Source(base)
         if source.current(series):
             return base.src
-        with micro(base.path, base.version, drafts=True) as small, tempfile.TemporaryDirectory(dir=_scratch()) as scratch:
+        with micro(base.path, base.version, load(drafts=True)) as small, tempfile.TemporaryDirectory(dir=_scratch()) as scratch:
             source.link()
             source.fill(small, Path(scratch))
         source.save(series)

@@ -29,6 +29,10 @@
  *
  * and void text_poke_test_field(void), which is nothing but sites.
  */
+int text_poke_test_fn(void);
+extern char text_poke_test_site[], text_poke_test_target[];
+extern char text_poke_test_callee[], text_poke_test_field[];
+
 #define TEXT_POKE_TEST_FIELD	4096
 #define TEXT_POKE_TEST_TEXT						\
 	asm(".pushsection .text\n"					\

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What becomes of the lines that the kernel's test runners print, and of the count."""
+
+import contextlib
+import io
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from textpoke import check, known, ktap  # noqa: E402
+from textpoke.errors import INFRA, OK, TEST_FAILED, Fail  # noqa: E402
+from textpoke.ktap import FAILED, PASSED, SKIPPED, Result  # noqa: E402
+
+RUNNER = """\
+TAP version 13
+1..3
+# selftests: text_poke: replay
+# TAP version 13
+# 1..3
+# ok 1 text_changed: 17 bytes
+# not ok 2 none_lost: 3 of 2 CPUs
+# ok 3 swapped # SKIP no swaps
+# # Totals: pass:1 fail:1
+not ok 1 selftests: text_poke: replay # exit=1
+# selftests: static_keys: test_static_keys.sh
+# static_keys: ok
+ok 2 selftests: static_keys: test_static_keys.sh
+# selftests: ftrace: ftracetest-ktap
+# module is missing
+ok 3 selftests: ftrace: ftracetest-ktap # SKIP
+"""
+
+
+def statuses(text):
+    return {result.name: result.status for result in ktap.parse(text)}
+
+
+class Runner(unittest.TestCase):
+    def test_cases_stand_for_their_test(self):
+        self.assertEqual(statuses(RUNNER), {
+            "text_poke: replay: text_changed": PASSED,
+            "text_poke: replay: none_lost": FAILED,
+            "text_poke: replay: swapped": SKIPPED,
+            "static_keys: test_static_keys.sh": PASSED,
+            "ftrace: ftracetest-ktap": SKIPPED})
+
+    def test_reason_of_a_skip(self):
+        notes = {result.name: result.note for result in ktap.parse(RUNNER)}
+        self.assertEqual(notes["text_poke: replay: swapped"], "no swaps")
+
+    def test_missing_cases_are_a_failure(self):
+        found = statuses(RUNNER.replace("# ok 3 swapped # SKIP no swaps\n", ""))
+        self.assertEqual(found["text_poke: replay: all cases ran"], FAILED)
+
+    def test_missing_tests_are_a_failure(self):
+        self.assertEqual(statuses(RUNNER.replace("1..3\n# selftests", "1..4\n# selftests", 1))["all tests ran"], FAILED)
+        self.assertEqual(statuses("")["all tests ran"], FAILED)
+
+    def test_a_test_that_fails_without_a_failed_case(self):
+        text = RUNNER.replace("# not ok 2", "# ok 2")
+        self.assertEqual(statuses(text)["text_poke: replay"], FAILED)
+
+
+class Known(unittest.TestCase):
+    def load(self, text):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        (Path(folder.name) / "arm64").write_text(text)
+        with mock.patch.object(known, "FOLDER", Path(folder.name)):
+            return known.load("arm64")
+
+    def test_expected_failures_are_skipped_with_the_reason(self):
+        expected = self.load("# comment\n\na test | failed | no such device\n")
+        judged = known.judge(Result("a test", FAILED), expected)
+        self.assertEqual((judged.status, judged.note), (SKIPPED, "as on the base: no such device"))
+
+    def test_only_what_is_listed_and_as_listed(self):
+        expected = self.load("a test | skipped | needs two disks\n")
+        self.assertEqual(known.judge(Result("a test", FAILED), expected).status, FAILED)
+        self.assertEqual(known.judge(Result("another", FAILED), expected).status, FAILED)
+        self.assertEqual(known.judge(Result("a test", PASSED), expected).status, PASSED)
+
+    def test_a_line_without_a_reason_is_refused(self):
+        for text in ("a test | failed\n", "a test | failed |\n", "a test | broken | why\n"):
+            with self.assertRaises(Fail) as caught:
+                self.load(text)
+            self.assertEqual(caught.exception.code, INFRA)
+
+    def test_our_own_lists_are_well_formed(self):
+        for path in known.FOLDER.glob("*"):
+            known.load(path.name)
+
+
+class Count(unittest.TestCase):
+    def report(self, *steps):
+        report, out = check.Report(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
+            for step in steps:
+                report.step("step", step)
+            code = report.end()
+        return code, out.getvalue().splitlines()
+
+    def test_last_line_counts(self):
+        code, lines = self.report(lambda: [Result("a", PASSED), Result("b", SKIPPED, "why")])
+        self.assertEqual((code, lines), (OK, ["ok a", "skip b (why)", "1 passed, 0 failed, 1 skipped"]))
+
+    def test_a_failure_is_the_exit_code(self):
+        self.assertEqual(self.report(lambda: [Result("a", FAILED), Result("b", PASSED)])[0], TEST_FAILED)
+
+    def test_nothing_passed_is_a_failure(self):
+        self.assertEqual(self.report(lambda: [Result("a", SKIPPED)])[0], TEST_FAILED)
+        self.assertEqual(self.report()[0], TEST_FAILED)
+
+    def test_a_step_that_breaks_is_a_failed_test(self):
+        def sentence():
+            raise Fail(INFRA, "no network")
+
+        def mistake():
+            yield Result("a", PASSED)
+            raise KeyError("b")
+
+        code, lines = self.report(sentence, mistake)
+        self.assertEqual(code, TEST_FAILED)
+        self.assertEqual(lines, ["not ok step (no network)", "ok a", "not ok step (KeyError: 'b')",
+                                 "1 passed, 2 failed, 0 skipped"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`make check`: every test, one line each, and the count as the last line.
+
+What costs least comes first. A step that cannot be carried out is a failed test with its
+reason, and the steps that do not depend on it go on.
+"""
+
+import os
+import sys
+import traceback
+
+from . import arch as arches
+from . import boot, gates, initramfs, kernel, ktap, paths, run, tests
+from .errors import OK, TEST_FAILED, Fail
+from .ktap import FAILED, PASSED, SKIPPED, Result
+from .say import run as command
+from .say import say
+
+WORDS = {PASSED: "ok", FAILED: "not ok", SKIPPED: "skip"}
+UNIT_TESTS = paths.DEV / "tests"
+
+
+class Report:
+    """Prints results as they come, and counts them."""
+
+    def __init__(self):
+        self.count = {PASSED: 0, FAILED: 0, SKIPPED: 0}
+
+    def add(self, results):
+        for result in results:
+            self.count[result.status] += 1
+            note = f" ({result.note})" if result.note else ""
+            print(f"{WORDS[result.status]} {result.name}{note}", flush=True)
+
+    def step(self, name, function, *args):
+        """Add what a step gives; one that breaks is itself a failed test. Returns whether all passed."""
+        before = self.count[FAILED]
+        try:
+            self.add(function(*args))
+        except Fail as failure:
+            self.add([Result(name, FAILED, failure.message)])
+        except Exception as error:  # a mistake in these tools must not hide the other tests
+            traceback.print_exc()
+            self.add([Result(name, FAILED, f"{type(error).__name__}: {error}")])
+        return self.count[FAILED] == before
+
+    def end(self):
+        """The last line, and the exit code."""
+        counts = [f"{self.count[status]} {status}" for status in (PASSED, FAILED, SKIPPED)]
+        print(", ".join(counts), flush=True)
+        return TEST_FAILED if self.count[FAILED] or not self.count[PASSED] else OK
+
+
+# The steps
+
+def _gates():
+    for name, gate in gates.GATES:
+        try:
+            gate()
+            yield Result(f"series: {name}", PASSED)
+        except Fail as failure:
+            yield Result(f"series: {name}", FAILED, failure.message)
+
+
+def _unit_tests(prefix, env=None):
+    """The tools' own tests, a line per file."""
+    for path in sorted(UNIT_TESTS.glob("test_*.py")):
+        log = paths.LOGS / f"{prefix.replace(' ', '-')}-{path.stem}.log"
+        status = command([sys.executable, "-m", "unittest", "-v", path], log=log, what=f"{prefix}: {path.stem}",
+                         env=env, cwd=paths.DEV, check=False)
+        yield Result(f"{prefix}: {path.stem}", FAILED if status else PASSED, f"see {log}" if status else "")
+
+
+def _boots(name, kdir):
+    """The kernel boots to our init with all its CPUs, and has nothing to complain about."""
+    initrd = initramfs.build_initramfs(name, job=boot.HELLO)
+    result = boot.boot(name, kdir, initrd, echo=False)
+    if result.code != OK:
+        boot.report(result)
+    yield Result(f"{name}: boots", PASSED if result.code == OK else FAILED, "" if result.code == OK else result.reason)
+    complaint = result.badness[0].strip() if result.badness else ""
+    yield Result(f"{name}: boots without a complaint", FAILED if complaint else PASSED, complaint)
+
+
+def _build(name, made):
+    made[name] = kernel.build_kernel(name)
+    yield Result(f"{name}: builds with the series", PASSED)
+
+
+def _named(prefix, results):
+    """The same results under an architecture's name."""
+    return [Result(f"{prefix}: {result.name}", result.status, result.note) for result in results]
+
+
+def _guests(name, kdir):
+    """How `make boot` tells the ends of a guest apart, with real guests."""
+    log = paths.LOGS / f"guests-{name}.log"
+    status = command([sys.executable, "-m", "unittest", "-v", "tests.test_boot.Guest"], log=log, cwd=paths.DEV,
+                     what="booting guests that pass, fail, panic and hang", env={"ARCH": name, "KDIR": str(kdir)}, check=False)
+    yield Result(f"{name}: guests that pass, fail, panic and hang are told apart", FAILED if status else PASSED,
+                 f"see {log}" if status else "")
+
+
+def _main_job(name):
+    """`make run`, whose verdict is its exit status."""
+    code = run.job(name)
+    yield Result(f"{name}: the main job records, decodes and replays", PASSED if code == OK else FAILED,
+                 "" if code == OK else "see its output above")
+
+
+def _with_backend(report, name, kdir):
+    """What is tested where the series changes text."""
+    report.step(f"{name}: guests", _guests, name, kdir)
+    report.step(f"{name}: KUnit", lambda: _named(name, tests.kunit(name, kdir)))
+    report.step(f"{name}: selftests", lambda: _named(name, tests.selftests(name, kdir)))
+    report.step(f"{name}: the main job", _main_job, name)
+
+
+def _architecture(report, name):
+    """Build and boot one architecture's kernel, and test it if it has a backend."""
+    made = {}
+    if not report.step(f"{name}: builds with the series", _build, name, made):
+        return
+    if report.step(f"{name}: boots", _boots, name, made[name]) and arches.get(name).has_backend:
+        _with_backend(report, name, made[name])
+
+
+def _names(options):
+    """ARCH, or all of them: those with a backend first."""
+    if options.get("ARCH"):
+        return [options.arch]
+    return sorted(arches.ARCHES, key=lambda name: not arches.ARCHES[name].has_backend)
+
+
+def main(options):
+    """`check`: all of it, or what concerns one architecture."""
+    report = Report()
+    say(f"{os.cpu_count()} CPUs; everything generated goes to {paths.BUILD}")
+    report.step("series: gates", _gates)
+    report.step("tools: unit tests", _unit_tests, "tools")
+    for name in _names(options):
+        _architecture(report, name)
+    return report.end()
+
+
+def _one(options, what):
+    """A part of check on one kernel, as a command of its own."""
+    report, name = Report(), options.arch
+    kdir = kernel.build_kernel(name, llvm=options.flag("LLVM"))
+    report.step(f"{name}: {what.__name__}", lambda: _named(name, what(name, kdir)))
+    return report.end()
+
+
+def kunit(options):
+    """`kunit`: the KUnit suites."""
+    return _one(options, tests.kunit)
+
+
+def kselftest(options):
+    """`kselftest`: the selftests."""
+    return _one(options, tests.selftests)

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Results of the kernel's own tests that the base kernel has too, each with its reason.
+
+A line of tools/dev/known/<arch> is `name | failed or skipped | reason`. A listed test that
+passes is told, so that the list does not grow old; it is no failure, for some of these
+depend on how fast the machine is.
+"""
+
+from . import ktap, paths
+from .errors import INFRA, Fail
+
+FOLDER = paths.DEV / "known"
+
+
+def load(arch):
+    """name -> (status, reason) of an architecture; empty without a file."""
+    path = FOLDER / arch
+    if not path.exists():
+        return {}
+    known = {}
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if not line or line.startswith("#"):
+            continue
+        parts = [part.strip() for part in line.split("|")]
+        if len(parts) != 3 or parts[1] not in (ktap.FAILED, ktap.SKIPPED) or not parts[2]:
+            raise Fail(INFRA, f"{path}:{number} is not `name | failed or skipped | reason`: correct it")
+        known[parts[0]] = (parts[1], parts[2])
+    return known
+
+
+def judge(result, known):
+    """A result in the light of what is known: an expected failure counts as skipped, with its reason."""
+    status, reason = known.get(result.name, (None, None))
+    if result.status == status:
+        return ktap.Result(result.name, ktap.SKIPPED, f"as on the base: {reason}")
+    if status and result.status == ktap.PASSED:
+        return ktap.Result(result.name, ktap.PASSED, f"listed as {status} on the base, but passes")
+    return result

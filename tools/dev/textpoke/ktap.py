@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What kselftest's runner prints, as results: one per case where a test has cases.
+
+The runner prints a line per test and, before it, the test's own lines behind `# `:
+
+    # TAP version 13
+    # 1..2
+    # ok 1 a case
+    # not ok 2 another # TODO reason
+    not ok 1 selftests: text_poke: replay # exit=1
+"""
+
+import re
+from dataclasses import dataclass
+
+PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
+
+_LINE = re.compile(r"(?P<no>not )?ok (?P<number>\d+)(?: -)? ?(?P<name>.*?)(?:\s+# (?P<directive>.*))?$")
+_PLAN = re.compile(r"1\.\.(\d+)")
+_SUITE = re.compile(r"selftests: (?P<target>[^:]+): (?P<test>\S+)")
+
+
+@dataclass(frozen=True)
+class Result:
+    """One line of `make check`."""
+
+    name: str
+    status: str
+    note: str = ""
+
+
+def _status(line):
+    """What a result line says, and its reason for a skip."""
+    directive = line["directive"] or ""
+    if re.match(r"skip\b", directive, re.I):
+        return SKIPPED, directive[4:].strip()
+    if line["no"]:
+        return FAILED, directive
+    return PASSED, ""
+
+
+def _cases(lines):
+    """The cases of one test, and the number it has planned; None: it has no plan."""
+    plan, found = None, []
+    for text in lines:
+        if match := _PLAN.match(text):
+            plan = int(match[1])
+        elif match := _LINE.match(text):
+            status, note = _status(match)
+            found.append(Result(match["name"].split(":")[0].strip(), status, note))
+    return plan, found
+
+
+def _test(line, lines):
+    """Results of one test: its cases, or itself. A test that failed has at least one failure."""
+    name = _SUITE.match(line["name"])
+    name = f"{name['target']}: {name['test']}" if name else line["name"]
+    status, note = _status(line)
+    plan, cases = _cases(lines)
+    found = [Result(f"{name}: {case.name}", case.status, case.note) for case in cases]
+    if plan is not None and plan != len(cases) and not (plan == 0 and status == SKIPPED):
+        found.append(Result(f"{name}: all cases ran", FAILED, f"{len(cases)} of {plan} did"))
+    if not cases or (status == FAILED and all(case.status != FAILED for case in found)):
+        found.append(Result(name, status, note))
+    return found
+
+
+def parse(text):
+    """Results of everything that the runner printed; a plan that was not kept is a failure."""
+    plan, tests, lines, found = None, 0, [], []
+    for raw in text.splitlines():
+        if raw.startswith("# "):
+            lines.append(raw[2:])
+        elif match := _LINE.match(raw):
+            found += _test(match, lines)
+            tests, lines = tests + 1, []
+        elif match := _PLAN.match(raw):
+            plan = int(match[1])
+    if plan is None or plan != tests:
+        found.append(Result("all tests ran", FAILED, f"{tests} of {plan if plan is not None else 'an unknown number'} did"))
+    return found

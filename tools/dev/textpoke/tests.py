@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Run the kernel's tests in a guest: KUnit suites and selftests, with the kernel's own tools."""
+
+import json
+import os
+import shutil
+import sys
+import tarfile
+
+from . import arch as arches
+from . import boot, initramfs, known, ktap, paths, series
+from .errors import HANG, OK, PANIC, TEST_FAILED
+from .say import run, say
+
+LOG = "log_buf_len=4M"
+KUNIT_SUITES = ("text_poke", "kprobes_test")
+SELFTESTS = ("text_poke", "static_keys", "ftrace")
+# Under emulation, on a machine that does other things too.
+TIMEOUT = 1800
+
+
+def _file(result, name):
+    """A file that the guest has sent, as text; '' if it sent none."""
+    try:
+        with tarfile.open(result.out_tar) as tar:
+            return tar.extractfile(name).read().decode(errors="replace")
+    except (tarfile.TarError, KeyError, EOFError):
+        return ""
+
+
+def guest_results(what, result):
+    """How the guest itself ended: it gave its verdict, and the kernel did not complain."""
+    ended = ktap.PASSED if result.code in (OK, TEST_FAILED) else ktap.FAILED
+    quiet = ktap.FAILED if result.badness else ktap.PASSED
+    complaint = result.badness[0].strip() if result.badness else ""
+    return [ktap.Result(f"{what}: the guest ends by itself", ended, "" if ended == ktap.PASSED else result.reason),
+            ktap.Result(f"{what}: the kernel does not complain", quiet, complaint)]
+
+
+def _boot(name, kdir, initrd, append=""):
+    result = boot.boot(name, kdir, initrd, append=f"{LOG} {append}".strip(), timeout=TIMEOUT, echo=False)
+    if result.code in (PANIC, HANG):
+        boot.report(result)
+    return result
+
+
+# KUnit
+
+def _parsed(log, kdir):
+    """kunit.py's own reading of the log, as JSON."""
+    text, out = kdir / "kunit.log", kdir / "kunit.json"
+    text.write_text(log)
+    out.unlink(missing_ok=True)
+    tool = series.source_tree() / "tools/testing/kunit/kunit.py"
+    run([sys.executable, tool, "parse", f"--json={out}", text], log=paths.LOGS / "kunit-parse.log",
+        what="reading the KUnit results", cwd=tool.parents[3], check=False)
+    return json.loads(out.read_text()) if out.exists() else {}
+
+
+def _cases(group, path=""):
+    """Every case of kunit.py's tree."""
+    name = f"{path}{group['name']}: " if group.get("name") != "KUnit Test Group" else path
+    for sub in group.get("sub_groups", ()):
+        yield from _cases(sub, name)
+    for case in group.get("test_cases", ()):
+        status = {"PASS": ktap.PASSED, "SKIP": ktap.SKIPPED}.get(case["status"], ktap.FAILED)
+        yield ktap.Result(f"{name}{case['name']}", status)
+
+
+def kunit(name, kdir):
+    """Results of the KUnit suites; one that did not run is a failure."""
+    say(f"KUnit on {name}")
+    initrd = initramfs.build_initramfs(name, job=initramfs.GUEST / "kunit.sh")
+    result = _boot(name, kdir, initrd, "kunit.enable=1")
+    found = list(_cases(_parsed(_file(result, "kunit.log"), kdir)))
+    for suite in KUNIT_SUITES:
+        if not any(case.name.startswith(f"{suite}: ") for case in found):
+            found.append(ktap.Result(f"{suite}: the suite ran", ktap.FAILED, "there is no result of it"))
+    return found + guest_results("KUnit", result)
+
+
+# Selftests
+
+def install_selftests(name, kdir, targets=SELFTESTS):
+    """The selftests of some targets, built static for an architecture; returns their folder."""
+    arch, tree = arches.get(name), series.source_tree()
+    dest = kdir / "selftests"
+    shutil.rmtree(dest, ignore_errors=True)
+    common = ["make", "-s", f"ARCH={arch.name}", f"CROSS_COMPILE={arch.cross}", f"-j{os.cpu_count()}"]
+    run([*common, "-C", tree, f"O={kdir}", "headers"], log=paths.LOGS / f"headers-{name}.log", what="the kernel's headers")
+    run([*common, "-C", tree / "tools/testing/selftests", f"O={kdir}", f"KHDR_INCLUDES=-isystem {kdir}/usr/include",
+         "LDFLAGS=-static", f"TARGETS={' '.join(targets)}", f"INSTALL_PATH={dest}", "FORCE_TARGETS=1", "install"],
+        log=paths.LOGS / f"selftests-{name}.log", what=f"building the selftests for {name}")
+    return dest
+
+
+def selftests(name, kdir, targets=SELFTESTS):
+    """Results of the selftests of some targets."""
+    say(f"selftests on {name}: {', '.join(targets)}")
+    folder = install_selftests(name, kdir, targets)
+    initrd = initramfs.build_initramfs(name, extra={"selftests": folder}, job=initramfs.GUEST / "selftests.sh",
+                                       args=targets, kdir=kdir)
+    result = _boot(name, kdir, initrd)
+    expected = known.load(name)
+    found = [known.judge(each, expected) for each in ktap.parse(_file(result, "selftests.ktap"))]
+    return found + guest_results("selftests", result)
