@@ -73,6 +73,10 @@
  * window, so whatever ran before the stamp was old and whatever runs after it
  * is new: no decoder has to guess.  This batch is called guarded.
  *
+ * Two kinds of records are less exact.  Literals, which nobody executes, are
+ * written in b and recorded in d; a decoder may skip them.  Sites that cannot
+ * trap are recorded in d and written in f, see arch_text_poke_trappable().
+ *
  * A long batch takes these steps in waves of some thousand sites, one step
  * apart, so that a sync serves three waves: n waves take n + 2 syncs.
  *
@@ -90,11 +94,12 @@
  *   - Say what is there now.  A caller that really cannot know passes NULL
  *     for @old; nobody else does.
  *   - Between add and finish, do not change the sites by other means.
- *   - The text must stay: a module's sites are poked while the module is
- *     neither being loaded (use text_poke_early()) nor unloaded.
+ *   - The text must stay.  A module's sites are poked from MODULE_STATE_COMING
+ *     on until it is gone; before, while its text is being put together, use
+ *     text_poke_early().
  *
- * Lock order: cpu_hotplug_lock, jump_label_mutex or ftrace_lock, text_mutex,
- * then the lock of the writable alias.  The core takes no lock on its own
+ * Lock order: kprobe_mutex, cpu_hotplug_lock, jump_label_mutex or ftrace_lock,
+ * text_mutex, then the lock of the writable alias.  The core takes no lock on its own
  * besides the last, and never waits for another CPU with that one held.
  *
  *
@@ -112,9 +117,10 @@
  *   -EIO         an earlier batch could neither be written nor rolled back;
  *                its traps are still served, but text no longer changes
  *
- * An error means that nothing has changed and nothing was recorded, except
- * that a write which fails midway is rolled back: then there are records of
- * the change and of its reversal.
+ * An error means that nothing has changed and nothing was recorded, with two
+ * exceptions.  A write which fails midway is rolled back: then there are
+ * records of the change and of its reversal.  And if there was no memory for a
+ * queue as long as the batch, what had been written before stays.
  */
 
 #include <linux/compiler.h>
@@ -209,9 +215,10 @@ void arch_text_poke_trap(const struct text_poke_site *site, void *unit);
  *
  * The alias reaches to the end of @addr's page (on an architecture whose
  * instructions cross pages, to the end of the next one), is never executable,
- * and goes away with arch_text_poke_unmap().  The core stores to it with
- * copy_to_kernel_nofault() and does nothing else meanwhile.  An architecture
- * may disable interrupts or take a raw spinlock from map to unmap.
+ * and goes away with arch_text_poke_unmap().  Meanwhile the core stores to it
+ * with copy_to_kernel_nofault() and calls arch_text_poke_trap(); it does not
+ * sleep, for an architecture may disable interrupts or take a raw spinlock
+ * from map to unmap.
  *
  * Context: Process context, or early boot.
  * Return: the writable alias of @addr, or NULL if there is none.
@@ -248,7 +255,8 @@ void arch_text_poke_flush(void *addr, size_t len);
  * arch_text_poke_flush() before the call, gone through whatever the
  * architecture calls it: context synchronisation, serialisation, FENCE.I.  A
  * CPU that comes online later does so in its own bring-up, after it is marked
- * online.
+ * online.  One that is going offline may be missed; what it still runs with
+ * interrupts off until it is dead may be old.
  *
  * Context: Process context, interrupts on, text_mutex held.
  */

@@ -48,6 +48,8 @@
 #include <linux/text_poke.h>
 #include <linux/uaccess.h>
 
+#include <asm/sections.h>
+
 #include "internal.h"
 
 /* The batch that needs no memory: enough for any key in early boot. */
@@ -61,7 +63,7 @@ static struct text_poke_site few_sites[TEXT_POKE_FEW];
  * @nr:		how many are queued
  * @size:	how many fit
  * @unsorted:	some site was added below the one before it
- * @stuck:	a rollback failed; @sites are published forever
+ * @stuck:	a rollback failed; if @sites are published they stay so
  */
 struct text_poke_batch {
 	struct text_poke_site *sites;
@@ -262,6 +264,12 @@ static int write_pass(enum text_poke_pass pass, unsigned int *i,
 	return ret;
 }
 
+static void sync_cpus(void)
+{
+	text_poke_stats.syncs++;
+	arch_text_poke_sync();
+}
+
 /* A pass of a rollback over the first @end sites.  There is no way back. */
 static bool undo_pass(enum text_poke_pass pass, unsigned int end)
 {
@@ -270,16 +278,11 @@ static bool undo_pass(enum text_poke_pass pass, unsigned int end)
 	if (!write_pass(pass, &i, end))
 		return true;
 
+	sync_cpus();
 	WARN_ONCE(1, "text_poke: cannot roll back %pS, text stays as it is\n",
 		  batch.sites[i].addr);
 	batch.stuck = true;
 	return false;
-}
-
-static void sync_cpus(void)
-{
-	text_poke_stats.syncs++;
-	arch_text_poke_sync();
 }
 
 static void emit_record(const void *addr, const u8 *old, const u8 *new,
@@ -517,7 +520,8 @@ static bool grow_batch(void)
 	struct text_poke_site *sites;
 
 	sites = kvmalloc_array(batch.size * 2, sizeof(*sites),
-			       GFP_KERNEL | __GFP_NOWARN);
+			       GFP_KERNEL | __GFP_NOWARN |
+			       __GFP_RETRY_MAYFAIL);
 	if (!sites)
 		return false;
 
@@ -651,8 +655,8 @@ static int add_site(const struct text_poke_site *site, int ret)
  *
  * Nothing is written before text_poke_batch_finish(), except that the queue
  * is written first if there is no memory for a longer one.  Sites may be
- * added in any order; in ascending order is fastest.  If @new is there
- * already the site is not queued and there will be no record of it.
+ * added in any order; in ascending order is fastest.  A site where @old and
+ * @new are the same is not queued and there will be no record of it.
  *
  * Context: Process context, may sleep, text_mutex held.
  * Return: 0 or one of the errors listed in <linux/text_poke.h>, in which case
@@ -715,6 +719,20 @@ int text_poke_single(void *addr, const void *old, const void *new, size_t len,
 	return ret;
 }
 
+static bool may_be_text_at(unsigned long addr)
+{
+	if (is_kernel_inittext(addr))
+		return system_state < SYSTEM_FREEING_INITMEM;
+	return is_kernel_text(addr) || is_vmalloc_or_module_addr((void *)addr);
+}
+
+/* In the kernel's text, or where the text of a module is put together. */
+static bool may_be_text(void *addr, size_t len)
+{
+	return may_be_text_at((unsigned long)addr) &&
+	       may_be_text_at((unsigned long)addr + len - 1);
+}
+
 /*
  * True if no other CPU can be running the text at @addr: because there is no
  * other CPU yet, or because it belongs to a module that is being loaded.
@@ -747,6 +765,8 @@ int text_poke_early(void *addr, const void *old, const void *new, size_t len)
 	void *alias;
 	int ret;
 
+	if (!may_be_text(addr, len))
+		return -ENXIO;
 	if (WARN_ONCE(!nobody_runs(addr), "text_poke: too late for %pS\n", addr))
 		return -EBUSY;
 

@@ -201,6 +201,17 @@ static void addresses_outside_text_are_refused(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, nothing_happened());
 }
 
+/* Neither text nor where modules are put: refused without a warning. */
+static void early_pokes_outside_text_are_refused(struct kunit *test)
+{
+	void *heap = kunit_kzalloc(test, LEN, GFP_KERNEL);
+
+	KUNIT_EXPECT_EQ(test, -ENXIO,
+			text_poke_early(heap, NULL, insns.nop, LEN));
+	KUNIT_EXPECT_EQ(test, -ENXIO,
+			text_poke_early(NULL, NULL, insns.nop, LEN));
+}
+
 static void unencodable_branches_are_refused(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, -ERANGE, poke(site_addr(), insns.nop,
@@ -215,6 +226,15 @@ static void instructions_nobody_can_act_as_are_refused(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, nothing_happened());
 }
 
+/* Write what is queued, unless adding to it has failed with @ret. */
+static int finish_or_cancel(int ret)
+{
+	if (!ret)
+		return text_poke_batch_finish();
+	text_poke_batch_cancel();
+	return ret;
+}
+
 static int poke_pair(void *a, void *b)
 {
 	int ret;
@@ -223,10 +243,7 @@ static int poke_pair(void *a, void *b)
 	ret = text_poke_batch_add(a, insns.nop, insns.jump, LEN, NULL);
 	if (!ret)
 		ret = text_poke_batch_add(b, insns.nop, insns.jump, LEN, NULL);
-	if (!ret)
-		return text_poke_batch_finish();
-	text_poke_batch_cancel();
-	return ret;
+	return finish_or_cancel(ret);
 }
 
 /* Found when the batch is sorted, so the first of the pair is not written. */
@@ -258,7 +275,7 @@ static int poke_literal_over(void *addr)
 	if (!ret)
 		ret = text_poke_batch_add(addr, insns.nop, insns.jump, LEN,
 					  NULL);
-	return ret ?: text_poke_batch_finish();
+	return finish_or_cancel(ret);
 }
 
 static void overlaps_change_nothing(struct kunit *test)
@@ -274,7 +291,7 @@ static int poke_literal(void *addr, const void *old, u64 val, size_t len)
 
 	guard(mutex)(&text_mutex);
 	ret = text_poke_batch_add_data(addr, old, &val, len);
-	return ret ?: text_poke_batch_finish();
+	return finish_or_cancel(ret);
 }
 
 static void literals_are_checked_and_written(struct kunit *test)
@@ -368,7 +385,7 @@ static int poke_field(const void *old, const void *new, bool downwards)
 		at = downwards ? TEXT_POKE_TEST_FIELD - 1 - i : i;
 		ret = queue_field(at, old, new);
 	}
-	return ret ?: text_poke_batch_finish();
+	return finish_or_cancel(ret);
 }
 
 static bool field_is(const void *insn)
@@ -831,6 +848,7 @@ static struct kunit_case text_poke_cases[] = {
 	KUNIT_CASE(bad_lengths_are_refused),
 	KUNIT_CASE(misaligned_sites_are_refused),
 	KUNIT_CASE(addresses_outside_text_are_refused),
+	KUNIT_CASE(early_pokes_outside_text_are_refused),
 	KUNIT_CASE(unencodable_branches_are_refused),
 	KUNIT_CASE(instructions_nobody_can_act_as_are_refused),
 	KUNIT_CASE(duplicates_change_nothing),

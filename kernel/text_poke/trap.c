@@ -26,8 +26,10 @@
  *      reuse the batch
  *
  * "Look again" is for a trap that was fetched before g and handled after h.
- * A sync by interrupt cannot leave one behind, because the interrupt waits
- * for the handler; one that is acknowledged inside the handler can.
+ * A sync by interrupt cannot leave one behind on a CPU that is online, because
+ * the interrupt waits for the handler; one that is acknowledged inside the
+ * handler can.  (With such a sync a late trap may also find the next batch on
+ * the same site, and act as that batch's new instruction before its step b.)
  */
 #include <linux/atomic.h>
 #include <linux/bsearch.h>
@@ -175,6 +177,7 @@ static __always_inline bool handle_site(struct text_poke_cpu *this,
 	site = find_site(addr);
 	if (site) {
 		arch_text_poke_emulate(regs, site);
+		this->gone_run = 0;
 		this->traps++;
 	}
 

@@ -37,6 +37,11 @@
  *   - Hypervisor text: it runs at EL2 with vectors of its own, where BRK is a
  *     panic.  With VHE, code of the kernel's own text runs between switching
  *     to these vectors and back; __jump_table_notrap lists its sites.
+ *     By the same token its code, and what it calls in between, is not traced.
+ *   - What an SDEI event interrupts may hold the exception registers live, or
+ *     run with other vectors.  The firmware's event handler in the kernel takes
+ *     no care of synchronous exceptions, so it must not meet a trap; on
+ *     machines with SDEI it may, while somebody records.
  *   - The exception vectors and what they run before el1_brk64().  There is no
  *     site in it: it is assembly or noinstr, and has no static key.  The KUnit
  *     test walks all jump labels to see that this is so.

@@ -36,6 +36,8 @@ load_begin()
 	for cpu in $(seq 0 $(($(nproc) - 1))); do
 		load &
 		taskset -p $((1 << cpu)) $! >/dev/null
+		# Whoever changes the text goes first on the CPU that they share.
+		renice -n 10 $! >/dev/null
 		LOADS="$LOADS $!"
 	done
 }

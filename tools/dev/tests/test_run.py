@@ -42,10 +42,10 @@ class Disassembly(unittest.TestCase):
 
     def test_data_is_told_from_instructions(self):
         pointer = 0xffff800080010184.to_bytes(8, "little")
-        shown = disasm.disassemble([pointer, b"", b"x" * 40], "x86")
+        shown = disasm.disassemble([pointer, b"", b"x" * 40], "arm64")
         self.assertEqual(disasm.show(shown[b""], 0, self.symbols), "nothing")
         self.assertEqual(disasm.show(shown[b"x" * 40], 0, self.symbols), "40 bytes")
-        self.assertEqual(disasm._no_instruction(pointer).pointer, 0xffff800080010184)
+        self.assertEqual(disasm.show(shown[pointer], 0, self.symbols), "data+0x4")
 
     def test_a_target_before_the_file(self):
         text = disasm.parse(["   0:\tbl\t0xfffffffffffffff8"], [NOP], ARM64)

@@ -106,6 +106,8 @@ def disassemble(codes, arch):
     machine, codes = MACHINES[arch.name], sorted(set(codes))
     short = [code for code in codes if 0 < len(code) <= machine.longest]
     shown = {code: _no_instruction(code) for code in codes}
+    if not short:
+        return shown
     with tempfile.TemporaryDirectory() as folder:
         blob = Path(folder) / "blob"
         blob.write_bytes(_blob(short, machine.filler))

@@ -226,12 +226,17 @@ def record(arch, kdir, folder, smp, timeout):
     return recording
 
 
-def main(options):
-    """`run`: build, boot, record, decode, judge; the exit status is the verdict's."""
-    arch, base = options.arch, options.flag("BASE")
-    kdir = kernel.build_kernel(arch, base=base, llvm=options.flag("LLVM"))
+def job(arch, base=False, llvm=False, smp=2, timeout=TIMEOUT):
+    """Build, boot, record, decode and judge; returns the verdict's code."""
+    kdir = kernel.build_kernel(arch, base=base, llvm=llvm)
     host_perf = perf.build_host_perf()
-    recording = record(arch, kdir, paths.BUILD / "run" / kdir.name, options.number("SMP", 2), options.number("TIMEOUT", TIMEOUT))
+    recording = record(arch, kdir, paths.BUILD / "run" / kdir.name, smp, timeout)
     say("decoding")
     pokes, lost = decode(host_perf, recording)
     return report(recording, pokes, lost, arch, base)
+
+
+def main(options):
+    """`run`: the main job; the exit status is the verdict's."""
+    return job(options.arch, options.flag("BASE"), options.flag("LLVM"), options.number("SMP", 2),
+               options.number("TIMEOUT", TIMEOUT))
