@@ -21,6 +21,7 @@ class Arch:
     machine: str
     cpu: str
     console: str  # words on the kernel's command line
+    plain_cpu: str = ""  # for long tests: emulated much faster, for want of the newest features
     devices: tuple = ()  # QEMU options that only this one needs
     has_backend: bool = False  # whether the series can change its text
     llvm: str = ""  # why LLVM=1 is refused; empty: it is not
@@ -39,7 +40,7 @@ _X86 = Arch(
 _ARM64 = Arch(
     name="arm64", cross="aarch64-linux-gnu-", target="Image", image="arch/arm64/boot/Image", debarch="arm64",
     busybox="bookworm", qemu="qemu-system-aarch64", machine="virt,gic-version=3", cpu="max,pauth-impdef=on",
-    console="console=ttyAMA0 earlycon", has_backend=True)
+    console="console=ttyAMA0 earlycon", plain_cpu="neoverse-n1", has_backend=True)
 
 _RISCV = Arch(
     name="riscv", cross="riscv64-linux-gnu-", target="Image", image="arch/riscv/boot/Image", debarch="riscv64",

@@ -114,6 +114,7 @@ def _with_backend(report, name, kdir):
     report.step(f"{name}: KUnit", lambda: _named(name, tests.kunit(name, kdir)))
     report.step(f"{name}: selftests", lambda: _named(name, tests.selftests(name, kdir)))
     report.step(f"{name}: the main job", _main_job, name)
+    report.step(f"{name}: long selftests", lambda: _named(name, tests.long_selftests(name, kdir)))
 
 
 def _architecture(report, name):
@@ -143,11 +144,12 @@ def main(options):
     return report.end()
 
 
-def _one(options, what):
-    """A part of check on one kernel, as a command of its own."""
+def _one(options, *parts):
+    """Parts of check on one kernel, as a command of its own."""
     report, name = Report(), options.arch
     kdir = kernel.build_kernel(name, llvm=options.flag("LLVM"))
-    report.step(f"{name}: {what.__name__}", lambda: _named(name, what(name, kdir)))
+    for part in parts:
+        report.step(f"{name}: {part.__name__}", lambda part=part: _named(name, part(name, kdir)))
     return report.end()
 
 
@@ -158,4 +160,4 @@ def kunit(options):
 
 def kselftest(options):
     """`kselftest`: the selftests."""
-    return _one(options, tests.selftests)
+    return _one(options, tests.selftests, tests.long_selftests)

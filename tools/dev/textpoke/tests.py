@@ -14,7 +14,9 @@ from .say import run, say
 
 LOG = "log_buf_len=4M"
 KUNIT_SUITES = ("text_poke", "kprobes_test")
-SELFTESTS = ("text_poke", "static_keys", "ftrace")
+# In guests of their own: ftracetest forks so often that it gets a plain CPU.
+SELFTESTS = ("text_poke", "static_keys")
+LONG_SELFTESTS = ("ftrace",)
 # Under emulation, on a machine that does other things too.
 TIMEOUT = 1800
 
@@ -37,8 +39,8 @@ def guest_results(what, result):
             ktap.Result(f"{what}: the kernel does not complain", quiet, complaint)]
 
 
-def _boot(name, kdir, initrd, append=""):
-    result = boot.boot(name, kdir, initrd, append=f"{LOG} {append}".strip(), timeout=TIMEOUT, echo=False)
+def _boot(name, kdir, initrd, append="", qemu_args=""):
+    result = boot.boot(name, kdir, initrd, append=f"{LOG} {append}".strip(), qemu_args=qemu_args, timeout=TIMEOUT, echo=False)
     if result.code in (PANIC, HANG):
         boot.report(result)
     return result
@@ -81,10 +83,10 @@ def kunit(name, kdir):
 
 # Selftests
 
-def install_selftests(name, kdir, targets=SELFTESTS):
+def install_selftests(name, kdir, targets):
     """The selftests of some targets, built static for an architecture; returns their folder."""
     arch, tree = arches.get(name), series.source_tree()
-    dest = kdir / "selftests"
+    dest = kdir / f"selftests-{'-'.join(targets)}"
     shutil.rmtree(dest, ignore_errors=True)
     common = ["make", "-s", f"ARCH={arch.name}", f"CROSS_COMPILE={arch.cross}", f"-j{os.cpu_count()}"]
     run([*common, "-C", tree, f"O={kdir}", "headers"], log=paths.LOGS / f"headers-{name}.log", what="the kernel's headers")
@@ -94,13 +96,25 @@ def install_selftests(name, kdir, targets=SELFTESTS):
     return dest
 
 
-def selftests(name, kdir, targets=SELFTESTS):
-    """Results of the selftests of some targets."""
+def _run_selftests(name, kdir, targets, qemu_args=""):
     say(f"selftests on {name}: {', '.join(targets)}")
     folder = install_selftests(name, kdir, targets)
     initrd = initramfs.build_initramfs(name, extra={"selftests": folder}, job=initramfs.GUEST / "selftests.sh",
                                        args=targets, kdir=kdir)
-    result = _boot(name, kdir, initrd)
+    result = _boot(name, kdir, initrd, qemu_args=qemu_args)
+    text = _file(result, "selftests.ktap")
+    (kdir / f"{folder.name}.ktap").write_text(text)
     expected = known.load(name)
-    found = [known.judge(each, expected) for each in ktap.parse(_file(result, "selftests.ktap"))]
-    return found + guest_results("selftests", result)
+    found = [known.judge(each, expected) for each in ktap.parse(text)]
+    return found + guest_results(", ".join(targets), result)
+
+
+def selftests(name, kdir):
+    """Results of the selftests."""
+    return _run_selftests(name, kdir, SELFTESTS)
+
+
+def long_selftests(name, kdir):
+    """Results of those that take minutes."""
+    plain = arches.get(name).plain_cpu
+    return _run_selftests(name, kdir, LONG_SELFTESTS, f"-cpu {plain}" if plain else "")
