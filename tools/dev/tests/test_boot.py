@@ -12,6 +12,7 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
@@ -53,9 +54,17 @@ class CommandLine(unittest.TestCase):
                 self.assertIn(f"virtserialport,chardev={name},name=org.textpoke.{name}", command)
 
     def test_more_cpus_than_cores_take_turns(self):
-        self.assertEqual(boot.accelerator(boot.cores()), "tcg,thread=multi")
-        self.assertEqual(boot.accelerator(boot.cores() + 1), "tcg,thread=single")
-        self.assertEqual(boot.default_timeout(2 * boot.cores()), 2 * boot.TIMEOUT)
+        self.assertEqual(boot.accelerator(2, 2), "tcg,thread=multi")
+        self.assertEqual(boot.accelerator(3, 2), "tcg,thread=single")
+        self.assertEqual(boot.accelerator(1, 0), "tcg,thread=single")
+        self.assertEqual(boot.default_timeout(4, 2), 2 * boot.TIMEOUT)
+        self.assertEqual(boot.default_timeout(2, 0), 2 * boot.TIMEOUT)
+
+    def test_free_cpus_are_those_that_idle(self):
+        stat = ["cpu  0 0 0 0 0 0 0 0 0 0\ncpu0", "cpu  50 0 0 150 0 0 0 0 0 0\ncpu0"]
+        with mock.patch.object(Path, "read_text", side_effect=stat), mock.patch("os.cpu_count", return_value=4), \
+                mock.patch.object(boot, "cores", return_value=4):
+            self.assertEqual(boot.free_cores(0), 3)
 
     def test_no_initrd_is_no_option(self):
         self.assertNotIn("-initrd", boot.compose(ARM64, "/image", None))

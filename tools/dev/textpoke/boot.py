@@ -92,14 +92,33 @@ def command_line(arch, append):
     return " ".join(filter(None, (arch.console, "panic=-1", own, after)))
 
 
-def accelerator(smp):
-    """More CPUs than the host has must take turns: see the race that design and QEMU's version check name."""
-    return f"tcg,thread={'multi' if smp <= cores() else 'single'}"
+def _idle():
+    """The idle time of all CPUs and the time of all, in ticks."""
+    ticks = [int(word) for word in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]]
+    return ticks[3] + ticks[4], sum(ticks[:8])
 
 
-def default_timeout(smp):
+def free_cores(seconds=0.5):
+    """The CPUs that nobody else uses just now, rounded."""
+    idle, whole = _idle()
+    time.sleep(seconds)
+    idle_now, whole_now = _idle()
+    share = (idle_now - idle) / max(1, whole_now - whole)
+    return min(cores(), round(share * os.cpu_count()))
+
+
+def accelerator(smp, free):
+    """CPUs for which the host has none free must take turns.
+
+    Else one of them can go on with code that another has already changed, which looks
+    like a bug of ours: a translation is made while its page is written.
+    """
+    return f"tcg,thread={'multi' if smp <= free else 'single'}"
+
+
+def default_timeout(smp, free):
     """CPUs that take turns take their time."""
-    return TIMEOUT * max(1, -(-smp // cores()))
+    return TIMEOUT * max(1, -(-smp // max(1, free)))
 
 
 def _port(name):
@@ -115,10 +134,10 @@ def _words(qemu_args):
         raise Fail(USAGE, f"QEMU_ARGS cannot be split into words ({error}): check its quotes") from None
 
 
-def compose(arch, image, initrd, smp=2, append="", qemu_args="", mem=MEMORY, mode=BATCH):
+def compose(arch, image, initrd, smp=2, append="", qemu_args="", mem=MEMORY, mode=BATCH, free=1):
     """QEMU's command, to be run in a folder of its own. pvpanic does not stop the guest: its report comes first."""
     return [
-        arch.qemu, "-M", arch.machine, "-cpu", arch.cpu, "-accel", accelerator(smp), "-smp", str(smp), "-m", mem,
+        arch.qemu, "-M", arch.machine, "-cpu", arch.cpu, "-accel", accelerator(smp, free), "-smp", str(smp), "-m", mem,
         "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-action", "panic=none", *arch.devices,
         "-kernel", str(image), *(("-initrd", str(initrd)) if initrd else ()), "-append", command_line(arch, append),
         *CONSOLE[mode], "-serial", "chardev:console", "-device", "virtio-serial-pci",
@@ -377,10 +396,13 @@ def boot(arch, kernel_path, initrd, smp=2, append="", qemu_args="", timeout=None
     if initrd and not Path(initrd).is_file():
         raise Fail(USAGE, f"INITRD={initrd} is not a file")
     version, mode, folder = _good_qemu(arch), _mode(interactive), _folder(arch)
-    command = compose(arch, image, initrd and Path(initrd).absolute(), smp, append, qemu_args, mem, mode)
+    free = free_cores()
+    command = compose(arch, image, initrd and Path(initrd).absolute(), smp, append, qemu_args, mem, mode, free)
     _announce(command, folder)
+    if smp > free:
+        say(f"{free} of {cores()} CPUs are free here: the guest's {smp} take turns, which is slower")
     if timeout is None and not interactive:
-        timeout = default_timeout(smp)
+        timeout = default_timeout(smp, free)
     return _result(_run(command, folder, mode, echo, timeout), command, version, out)
 
 
