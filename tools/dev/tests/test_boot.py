@@ -307,7 +307,7 @@ class Guest(unittest.TestCase):
         self.assertEqual(result.code, PANIC, result.reason)
 
     def test_a_panic_before_init(self):
-        self.assertEqual(self.job("true", append="rdinit=/none").code, PANIC)
+        self.assertEqual(self.job("true", append="rdinit=/none init=/none").code, PANIC)
 
     def test_a_hang(self):
         result = self.job("while :; do :; done", timeout=20)
