@@ -60,6 +60,10 @@ class Runner(unittest.TestCase):
         self.assertEqual(statuses(RUNNER.replace("1..3\n# selftests", "1..4\n# selftests", 1))["all tests ran"], FAILED)
         self.assertEqual(statuses("")["all tests ran"], FAILED)
 
+    def test_targets_have_plans_of_their_own(self):
+        text = "TAP version 13\n1..1\nok 1 selftests: a: b\nTAP version 13\n1..1\nok 1 selftests: c: d\n"
+        self.assertEqual(statuses(text), {"a: b": PASSED, "c: d": PASSED})
+
     def test_a_test_that_fails_without_a_failed_case(self):
         text = RUNNER.replace("# not ok 2", "# ok 2")
         self.assertEqual(statuses(text)["text_poke: replay"], FAILED)

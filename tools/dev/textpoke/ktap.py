@@ -66,7 +66,7 @@ def _test(line, lines):
 
 
 def parse(text):
-    """Results of everything that the runner printed; a plan that was not kept is a failure."""
+    """Results of everything that the runner printed, a plan per target; one that was not kept is a failure."""
     plan, tests, lines, found = None, 0, [], []
     for raw in text.splitlines():
         if raw.startswith("# "):
@@ -75,7 +75,7 @@ def parse(text):
             found += _test(match, lines)
             tests, lines = tests + 1, []
         elif match := _PLAN.match(raw):
-            plan = int(match[1])
+            plan = (plan or 0) + int(match[1])
     if plan is None or plan != tests:
         found.append(Result("all tests ran", FAILED, f"{tests} of {plan if plan is not None else 'an unknown number'} did"))
     return found
