@@ -5,6 +5,7 @@ What costs least comes first. A step that cannot be carried out is a failed test
 reason, and the steps that do not depend on it go on.
 """
 
+import contextlib
 import os
 import sys
 import traceback
@@ -102,10 +103,12 @@ def _guests(name, kdir):
 
 
 def _main_job(name):
-    """`make run`, whose verdict is its exit status."""
-    code = run.job(name)
+    """`make run`, whose verdict is its exit status; what it prints goes into a log."""
+    log = paths.LOGS / f"run-{name}.log"
+    with open(log, "w") as out, contextlib.redirect_stdout(out):
+        code = run.job(name)
     yield Result(f"{name}: the main job records, decodes and replays", PASSED if code == OK else FAILED,
-                 "" if code == OK else "see its output above")
+                 "" if code == OK else f"see {log}")
 
 
 def _with_backend(report, name, kdir):
