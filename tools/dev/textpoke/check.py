@@ -117,7 +117,6 @@ def _with_backend(report, name, kdir):
     report.step(f"{name}: KUnit", lambda: _named(name, tests.kunit(name, kdir)))
     report.step(f"{name}: selftests", lambda: _named(name, tests.selftests(name, kdir)))
     report.step(f"{name}: the main job", _main_job, name)
-    report.step(f"{name}: long selftests", lambda: _named(name, tests.long_selftests(name, kdir)))
 
 
 def _architecture(report, name):

@@ -130,7 +130,7 @@ COMMANDS = {
     "boot": Command("boot any kernel with any initramfs; the exit status comes from the guest", GUEST, _pass("boot", "main")),
     "shell": Command("an interactive shell in that guest", GUEST, _pass("boot", "shell")),
     "kunit": Command("the KUnit tests", "ARCH LLVM KERNEL TIMEOUT", _pass("check", "kunit")),
-    "kselftest": Command("the selftests", "ARCH LLVM KERNEL TIMEOUT", _pass("check", "kselftest")),
+    "kselftest": Command("the selftests, and ftracetest, which takes half an hour", "ARCH LLVM KERNEL TIMEOUT", _pass("check", "kselftest")),
     "tree": Command("build/tree: a git tree, one commit per patch, to edit and commit in", "", _call("series", "tree")),
     "refresh": Command("write files and hunks back from build/tree", "", _call("series", "refresh")),
     "series": Command("build/series: what git am takes", "OUT", _series),
