@@ -60,6 +60,12 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(boot.default_timeout(4, 2), 2 * boot.TIMEOUT)
         self.assertEqual(boot.default_timeout(2, 0), 2 * boot.TIMEOUT)
 
+    def test_a_busy_host_is_given_a_moment(self):
+        with mock.patch.object(boot, "free_cores", side_effect=[0, 1, 2]), mock.patch.object(boot, "cores", return_value=2):
+            self.assertEqual(boot.enough_cores(2), 2)
+        with mock.patch.object(boot, "free_cores", return_value=2), mock.patch.object(boot, "cores", return_value=2):
+            self.assertEqual(boot.enough_cores(4), 2)
+
     def test_free_cpus_are_those_that_idle(self):
         stat = ["cpu  0 0 0 0 0 0 0 0 0 0\ncpu0", "cpu  50 0 0 150 0 0 0 0 0 0\ncpu0"]
         with mock.patch.object(Path, "read_text", side_effect=stat), mock.patch("os.cpu_count", return_value=4), \

@@ -32,6 +32,7 @@ from .say import output, say
 TIMEOUT = 300  # seconds, for as many CPUs as the host has
 MEMORY = "1G"
 OLDEST_QEMU = (10, 0)
+PATIENCE = 15  # seconds for the host to become idle
 PANIC_GRACE = 10  # seconds for the rest of a panic's report
 VERDICT_GRACE = 60  # seconds from the verdict to the end of QEMU
 KEEP = 20  # boots whose console and files are kept
@@ -105,6 +106,15 @@ def free_cores(seconds=0.5):
     idle_now, whole_now = _idle()
     share = (idle_now - idle) / max(1, whole_now - whole)
     return min(cores(), round(share * os.cpu_count()))
+
+
+def enough_cores(smp):
+    """The free CPUs, after a short wait for smp of them: the build before may still be writing."""
+    patience = time.monotonic() + PATIENCE
+    free = free_cores()
+    while free < smp <= cores() and time.monotonic() < patience:
+        free = free_cores()
+    return free
 
 
 def accelerator(smp, free):
@@ -396,7 +406,7 @@ def boot(arch, kernel_path, initrd, smp=2, append="", qemu_args="", timeout=None
     if initrd and not Path(initrd).is_file():
         raise Fail(USAGE, f"INITRD={initrd} is not a file")
     version, mode, folder = _good_qemu(arch), _mode(interactive), _folder(arch)
-    free = free_cores()
+    free = enough_cores(smp)
     command = compose(arch, image, initrd and Path(initrd).absolute(), smp, append, qemu_args, mem, mode, free)
     _announce(command, folder)
     if smp > free:
