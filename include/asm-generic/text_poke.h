@@ -7,6 +7,8 @@
  * <linux/text_poke.h> includes this at its end; nobody else does.
  */
 
+#include <linux/kernel.h>
+
 #ifndef arch_text_poke_atomic
 /**
  * arch_text_poke_atomic - may old and new be exchanged under a running CPU?
@@ -23,6 +25,24 @@
 static inline bool arch_text_poke_atomic(const struct text_poke_site *site)
 {
 	return false;
+}
+#endif
+
+#ifndef arch_text_poke_is_text
+/**
+ * arch_text_poke_is_text - is there kernel text at this address?
+ * @addr:	any address
+ *
+ * What may be poked.  An architecture has its own if it pokes text that
+ * kernel_text_address() does not know, such as a JIT's before it is shown to
+ * kallsyms.
+ *
+ * Context: Process context, text_mutex held.
+ * Return: true if so.
+ */
+static inline bool arch_text_poke_is_text(const void *addr)
+{
+	return kernel_text_address((unsigned long)addr);
 }
 #endif
 

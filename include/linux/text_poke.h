@@ -35,6 +35,7 @@
  *   text_poke_single(addr, old, new, len, emulate);
  *   text_poke_early(addr, old, new, len);
  *   text_poke_verify(addr, old, len);
+ *   text_poke_quiesce();
  *
  * Usage example:
  *
@@ -80,6 +81,11 @@
  * A long batch takes these steps in waves of some thousand sites, one step
  * apart, so that a sync serves three waves: n waves take n + 2 syncs.
  *
+ * Where the old or the new instruction is itself a breakpoint, a kprobe's for
+ * one, that is also the trap, and whoever handles the one handles the other:
+ * a probe hits from b on when it is armed, and until f when it is disarmed.
+ * The trap handler passes such a trap on.
+ *
  * If nobody listens, and the architecture says that every pair of old and new
  * instruction in the batch may be exchanged under a running CPU, a to e are
  * left out: write, sync.  This batch is called direct.  The choice is made
@@ -87,10 +93,18 @@
  * new listener from appearing in the middle of one.
  *
  *
+ * The trap handler acts as a nop, a branch or a call.  What it cannot act as it
+ * may let the CPU execute out of line, in a slot: a copy of the instruction
+ * with a trap behind it, from which the handler returns to behind the site.
+ * Slots last as long as their batch, and until text_poke_quiesce() says that
+ * nobody is left in them; perf is told when they come and go.
+ *
+ *
  * Rules for callers:
  *
  *   - Only one instruction of a sequence is ever changed.  A CPU, or a task
- *     that was preempted, may be between any two instructions.
+ *     that was preempted, may be between any two instructions.  Where two have
+ *     to change, that takes two batches and text_poke_quiesce() in between.
  *   - Say what is there now.  A caller that really cannot know passes NULL
  *     for @old; nobody else does.
  *   - Between add and finish, do not change the sites by other means.
@@ -112,6 +126,7 @@
  *   -ERANGE      the caller could not encode the new instruction
  *   -EOPNOTSUPP  the site has to trap, and either cannot, or nothing can act
  *                as its new instruction meanwhile
+ *   -ENOMEM      no memory for a slot
  *   -EEXIST      the site overlaps another one of the batch
  *   -EBUSY       text_poke_early() on text that other CPUs may be running
  *   -EIO         an earlier batch could neither be written nor rolled back;
@@ -140,6 +155,11 @@ struct pt_regs;
  * @len:	how many bytes; at most TEXT_POKE_MAX
  * @data:	a literal that the text reads and never executes
  * @trap:	a CPU that runs @addr may take a trap there
+ * @pass:	the trap is that of another user, who handles it; set by
+ *		arch_text_poke_prepare()
+ * @ool:	the new instruction is executed out of line meanwhile; set by
+ *		arch_text_poke_prepare()
+ * @slot:	where, if @ool
  * @insn:	what the trap handler does on behalf of the new instruction,
  *		decoded by arch_text_poke_prepare()
  */
@@ -150,6 +170,9 @@ struct text_poke_site {
 	u8 len;
 	bool data;
 	bool trap;
+	bool pass;
+	bool ool;
+	void *slot;
 	struct arch_text_poke_insn insn;
 };
 
@@ -166,6 +189,7 @@ int __must_check text_poke_early(void *addr, const void *old, const void *new,
 				 size_t len);
 int __must_check text_poke_verify(const void *addr, const void *old,
 				  size_t len);
+void text_poke_quiesce(void);
 bool text_poke_handle_trap(struct pt_regs *regs);
 void text_poke_listener_barrier(void);
 
@@ -180,6 +204,10 @@ void text_poke_listener_barrier(void);
  * with its default; an architecture that has its own defines the name to
  * itself.
  *
+ * One that can execute instructions out of line also selects
+ * HAVE_TEXT_POKE_SLOTS, defines TEXT_POKE_SLOT, the size of a slot in bytes,
+ * and has arch_text_poke_slot().
+ *
  * The trap's entry code calls text_poke_handle_trap() before anything that
  * could itself be patched: before context tracking, lockdep and tracing.  If
  * that returns true, entry code goes straight back to where @regs now point.
@@ -191,7 +219,10 @@ void text_poke_listener_barrier(void);
  * @emulate:	the instruction to act as while the trap is there; often but
  *		not always @site->new
  *
- * The core calls it when a site is queued.
+ * The core calls it when a site is queued.  If @old or @new is a breakpoint
+ * that somebody else handles, it sets @site->pass instead of decoding, and
+ * arch_text_poke_trap() gives that breakpoint.  If the instruction does the
+ * same at any other address, it may set @site->ool.
  *
  * Context: Process context, text_mutex held.  May not sleep or patch.
  * Return: 0; -EINVAL if address or length is impossible; -ERANGE if @new is
@@ -287,11 +318,25 @@ bool arch_text_poke_is_trap(const void *addr);
  * @regs:	the interrupted context, to be changed
  * @site:	the site that was hit
  *
+ * Does it, or goes to where it is done, @site->slot.
+ *
  * Context: The trap's entry path; noinstr.  No locks, no indirect calls, no
  * static keys; nothing but its arguments.
  */
 void arch_text_poke_emulate(struct pt_regs *regs,
 			    const struct text_poke_site *site);
+
+/**
+ * arch_text_poke_slot - give the contents of a slot
+ * @site:	a site with @ool set; @slot says where the slot is
+ * @slot:	buffer of TEXT_POKE_SLOT bytes
+ *
+ * The contents are the instruction, and behind it the core's trap.  For such a
+ * site, arch_text_poke_emulate() goes to @site->slot.
+ *
+ * Context: Process context, text_mutex held.
+ */
+void arch_text_poke_slot(const struct text_poke_site *site, void *slot);
 
 #include <asm-generic/text_poke.h>
 

@@ -41,16 +41,21 @@
 #include <linux/memory.h>
 #include <linux/mm.h>
 #include <linux/perf_event.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
 #include <linux/string.h>
 #include <linux/text_poke.h>
+#include <linux/timekeeping.h>
 #include <linux/uaccess.h>
 
 #include <asm/sections.h>
 
 #include "internal.h"
+
+#define CREATE_TRACE_POINTS
+#include <trace/events/text_poke.h>
 
 /* The batch that needs no memory: enough for any key in early boot. */
 #define TEXT_POKE_FEW 64
@@ -185,7 +190,14 @@ int text_poke_store(void *alias, const void *bytes, size_t len)
 	return copy_to_kernel_nofault(alias, bytes, len) ? -EFAULT : 0;
 }
 
-static void *map_text(void *addr, struct arch_text_poke_map *map)
+/**
+ * text_poke_map - map kernel text for writing, and count that
+ * @addr:	first byte
+ * @map:	for arch_text_poke_unmap()
+ *
+ * Context and return: as arch_text_poke_map().
+ */
+void *text_poke_map(void *addr, struct arch_text_poke_map *map)
 {
 	text_poke_stats.mappings++;
 	return arch_text_poke_map(addr, map);
@@ -218,7 +230,7 @@ static int write_page(enum text_poke_pass pass, unsigned int *i,
 	int ret = 0;
 	void *alias;
 
-	alias = map_text(first, &map);
+	alias = text_poke_map(first, &map);
 	if (!alias)
 		return -EFAULT;
 
@@ -285,10 +297,21 @@ static bool undo_pass(enum text_poke_pass pass, unsigned int end)
 	return false;
 }
 
-static void emit_record(const void *addr, const u8 *old, const u8 *new,
-			size_t len)
+/**
+ * text_poke_record - tell perf, and count that
+ * @addr:	where
+ * @old:	the bytes from before
+ * @old_len:	how many; 0: nothing was there
+ * @new:	the bytes from now on
+ * @new_len:	how many; 0: nothing will be there
+ */
+void text_poke_record(const void *addr, const void *old, size_t old_len,
+		      const void *new, size_t new_len)
 {
-	perf_event_text_poke(addr, old, len, new, len);
+	KUNIT_STATIC_STUB_REDIRECT(text_poke_record, addr, old, old_len, new,
+				   new_len);
+
+	perf_event_text_poke(addr, old, old_len, new, new_len);
 	text_poke_stats.records++;
 }
 
@@ -299,7 +322,8 @@ static void emit_records(unsigned int *i, unsigned int end)
 
 	for (; *i < end; ++*i) {
 		site = &batch.sites[*i];
-		emit_record(site->addr, site->old, site->new, site->len);
+		text_poke_record(site->addr, site->old, site->len, site->new,
+				 site->len);
 		cond_resched();
 	}
 }
@@ -310,7 +334,8 @@ static void emit_reversals(unsigned int end)
 	const struct text_poke_site *site;
 
 	for (site = batch.sites; site < batch.sites + end; site++) {
-		emit_record(site->addr, site->new, site->old, site->len);
+		text_poke_record(site->addr, site->new, site->len, site->old,
+				 site->len);
 		cond_resched();
 	}
 }
@@ -374,6 +399,7 @@ static int write_guarded(bool listening)
 	struct text_poke_progress at = {};
 	int ret;
 
+	text_poke_slots_begin(listening);
 	text_poke_publish(batch.sites, batch.nr);			/* a */
 
 	do {
@@ -412,20 +438,34 @@ static bool batch_is_atomic(void)
 	return true;
 }
 
+/* Write the batch in the way that was chosen, with a tracepoint at each end. */
+static int write_traced(bool guarded, bool listening)
+{
+	u64 mappings = text_poke_stats.mappings, syncs = text_poke_stats.syncs;
+	u64 start = ktime_get_mono_fast_ns();
+	int ret;
+
+	trace_text_poke_batch_begin(batch.nr, guarded, listening);
+	ret = guarded ? write_guarded(listening) : write_direct();
+	trace_text_poke_batch_end(batch.nr, text_poke_stats.mappings - mappings,
+				  text_poke_stats.syncs - syncs,
+				  ktime_get_mono_fast_ns() - start, ret);
+	return ret;
+}
+
 static int write_batch(void)
 {
 	bool listening = perf_text_poke_enabled();
+	bool guarded = listening || !batch_is_atomic();
 	int ret;
 
-	if (listening || !batch_is_atomic()) {
-		text_poke_stats.guarded++;
-		ret = write_guarded(listening);
-	} else {
-		text_poke_stats.direct++;
-		ret = write_direct();
-	}
+	ret = write_traced(guarded, listening);
 
 	text_poke_stats.batches++;
+	if (guarded)
+		text_poke_stats.guarded++;
+	else
+		text_poke_stats.direct++;
 	if (ret)
 		text_poke_stats.rolled_back++;
 	else
@@ -462,6 +502,7 @@ static void reset_batch(void)
 {
 	if (batch.stuck)
 		return;
+	text_poke_slots_free();
 	if (batch.sites != few_sites)
 		kvfree(batch.sites);
 	batch.sites = few_sites;
@@ -533,11 +574,16 @@ static bool grow_batch(void)
 	return true;
 }
 
-/* A free entry at the end of the queue; without memory, a shorter queue. */
-static int make_room(void)
+/*
+ * A free entry at the end of the queue; without memory, or without a slot for
+ * who needs one, a shorter queue.
+ */
+static int make_room(bool slot)
 {
 	if (batch.stuck)
 		return -EIO;
+	if (slot && text_poke_slots_full())
+		return text_poke_batch_finish();
 	if (batch.nr < batch.size || grow_batch())
 		return 0;
 	return text_poke_batch_finish();
@@ -590,8 +636,8 @@ static int init_site(struct text_poke_site *site, void *addr, const void *old,
 
 static bool is_text(void *addr, size_t len)
 {
-	return kernel_text_address((unsigned long)addr) &&
-	       kernel_text_address((unsigned long)addr + len - 1);
+	return arch_text_poke_is_text(addr) &&
+	       arch_text_poke_is_text(addr + len - 1);
 }
 
 static int init_insn(struct text_poke_site *site, void *addr, const void *old,
@@ -609,6 +655,7 @@ static int init_insn(struct text_poke_site *site, void *addr, const void *old,
 		return ret;
 
 	site->trap = arch_text_poke_trappable(addr);
+	site->ool &= site->trap;
 	if (!site->trap && !arch_text_poke_atomic(site))
 		return -EOPNOTSUPP;
 	return 0;
@@ -631,12 +678,14 @@ static int init_data(struct text_poke_site *site, void *addr, const void *old,
 }
 
 /* Queue @site, of which @ret says whether it is fit. */
-static int add_site(const struct text_poke_site *site, int ret)
+static int add_site(struct text_poke_site *site, int ret)
 {
 	if (!ret && !memcmp(site->old, site->new, site->len))
 		return 0;
 	if (!ret)
-		ret = make_room();
+		ret = make_room(site->ool);
+	if (!ret && site->ool)
+		ret = text_poke_slot_get(site);
 	if (ret) {
 		text_poke_stats.refused++;
 		return ret;
@@ -784,6 +833,25 @@ int text_poke_early(void *addr, const void *old, const void *new, size_t len)
 	arch_text_poke_unmap(&map);
 	arch_text_poke_flush(addr, len);
 	return ret;
+}
+
+/**
+ * text_poke_quiesce - wait until nobody is inside a sequence of instructions
+ *
+ * After a batch has been written every CPU fetches the new instruction, but a
+ * CPU, or a task that was preempted, may be anywhere in the instructions next
+ * to it.  On return whoever was there has left: every CPU has been through a
+ * context switch, and every task through one of its own accord or to user
+ * space.
+ *
+ * Context: Process context, may sleep for long; text_mutex may be held.
+ */
+void text_poke_quiesce(void)
+{
+	might_sleep();
+	arch_text_poke_sync();
+	synchronize_rcu_tasks_rude();
+	synchronize_rcu_tasks();
 }
 
 /**

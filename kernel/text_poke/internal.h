@@ -4,6 +4,8 @@
 
 #include <linux/text_poke.h>
 
+struct perf_event;
+
 /**
  * struct text_poke_stats - what the core has done since boot
  * @pokes:	sites changed
@@ -52,6 +54,74 @@ void text_poke_retire(void);
 u64 text_poke_traps(void);
 u64 text_poke_rereads(void);
 
+void *text_poke_map(void *addr, struct arch_text_poke_map *map);
 int text_poke_store(void *alias, const void *bytes, size_t len);
+void text_poke_record(const void *addr, const void *old, size_t old_len,
+		      const void *new, size_t new_len);
+
+#ifdef CONFIG_HAVE_TEXT_POKE_SLOTS
+
+/* The number of slots in the page; no more than a table of addresses is good for. */
+#define TEXT_POKE_SLOTS min_t(size_t, PAGE_SIZE / TEXT_POKE_SLOT, 256)
+
+/**
+ * struct text_poke_slots - the slots of the batch
+ * @page:	where they are; NULL: there are none
+ * @nr:		how many are taken
+ * @used:	CPUs may have entered
+ * @recorded:	perf has been told
+ * @back:	where to go on after each
+ */
+struct text_poke_slots {
+	void *page;
+	unsigned int nr;
+	bool used;
+	bool recorded;
+	void *back[256];
+};
+
+extern struct text_poke_slots text_poke_slots;
+
+/**
+ * text_poke_slot_end - where to go on behind a slot
+ * @addr:	where a trap was taken
+ *
+ * Context: The trap's entry path.
+ * Return: the address behind the slot's site; NULL: @addr is not in a slot.
+ */
+static __always_inline void *text_poke_slot_end(const void *addr)
+{
+	const void *page = READ_ONCE(text_poke_slots.page);
+
+	if (!page || addr < page || addr >= page + PAGE_SIZE)
+		return NULL;
+	return text_poke_slots.back[(addr - page) / TEXT_POKE_SLOT];
+}
+
+bool text_poke_slots_full(void);
+int text_poke_slot_get(struct text_poke_site *site);
+void text_poke_slots_begin(bool listening);
+void text_poke_slots_free(void);
+
+#else /* !CONFIG_HAVE_TEXT_POKE_SLOTS */
+
+static __always_inline void *text_poke_slot_end(const void *addr)
+{
+	return NULL;
+}
+
+static inline bool text_poke_slots_full(void) { return false; }
+static inline int text_poke_slot_get(struct text_poke_site *site)
+{
+	return -EOPNOTSUPP;
+}
+
+static inline void text_poke_slots_begin(bool listening) { }
+static inline void text_poke_slots_free(void) { }
+
+#endif /* CONFIG_HAVE_TEXT_POKE_SLOTS */
+
+/* For the tests: somebody who listens; perf_event_release_kernel() ends it. */
+struct perf_event *text_poke_test_listen(void);
 
 #endif /* _TEXT_POKE_INTERNAL_H */

@@ -35,6 +35,7 @@
 #include <linux/bsearch.h>
 #include <linux/cpumask.h>
 #include <linux/percpu.h>
+#include <linux/ptrace.h>
 #include <linux/text_poke.h>
 
 #include "internal.h"
@@ -155,7 +156,7 @@ static __always_inline const struct text_poke_site *find_site(const void *addr)
 
 	site = __inline_bsearch(addr, published, nr_published, sizeof(*site),
 				cmp_site);
-	return site && site->trap ? site : NULL;
+	return site && site->trap && !site->pass ? site : NULL;
 }
 
 static __always_inline void put_batch(struct text_poke_cpu *this)
@@ -183,6 +184,20 @@ static __always_inline bool handle_site(struct text_poke_cpu *this,
 
 	put_batch(this);
 	return site;
+}
+
+/*
+ * At the end of a slot, go on behind its site.  Its batch may be retired, but
+ * the slot stays until everybody has left, see text_poke_slots_free().
+ */
+static __always_inline bool leave_slot(struct pt_regs *regs, const void *addr)
+{
+	void *end = text_poke_slot_end(addr);
+
+	if (!end)
+		return false;
+	instruction_pointer_set(regs, (unsigned long)end);
+	return true;
 }
 
 /*
@@ -225,6 +240,8 @@ noinstr bool text_poke_handle_trap(struct pt_regs *regs)
 	smp_rmb();
 
 	if (handle_site(this, regs, addr))
+		return true;
+	if (leave_slot(regs, addr))
 		return true;
 
 	/*

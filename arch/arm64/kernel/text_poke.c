@@ -18,13 +18,40 @@
  *   +-----+---------+-----------+   +-----+---------+------------------+
  *   | NOP | BRK     | B <l_yes> |   | NOP | BRK     | BL <ftrace_call> |
  *
+ * A kprobe has a BRK of its own (KPROBES_BRK_IMM), which kprobes handle.  It is
+ * the trap then, so that guarding changes nothing but the order of things:
+ *
+ *   | armed, step b | recorded, d | f           |
+ *   +---------------+-------------+-------------+
+ *   | BRK           | BRK         | BRK         |   arming
+ *   | BRK           | BRK         | instruction |   disarming
+ *
+ * No other BRK is ever put over live text or taken from it: the one behind a
+ * kprobe's slot and the one that a kretprobe returns to stay where they are,
+ * and that of uprobes is in user space.
+ *
+ * Anything else is put there while its copy runs in a slot, if it does the same
+ * in another place; kprobes decide that, and execute theirs in the same way:
+ *
+ *   | site: instruction | guarded | new |     | slot: new | BRK |
+ *   +-------------------+---------+-----+     +-----------+-----+
+ *
  * Rules, from the Arm Architecture Reference Manual, DDI 0487, section B2.2.5,
  * "Concurrent modification and execution of instructions":
  *
- *   - If the old and the new instruction are both among B, BL, BRK, NOP (and
- *     some that are never changed here), a CPU that executes the word while
- *     it is stored executes one or the other.  So NOP, B and BL may be
- *     exchanged directly, and BRK may go over any of them.
+ *   - If the old and the new instruction are both among B, B.cond, BL, BRK,
+ *     CBZ, CBNZ, NOP, TBZ, TBNZ (and some that are never changed here), a CPU
+ *     that executes the word while it is stored executes one or the other.
+ *     So these may be exchanged directly, and BRK may go over any of them.
+ *   - About any other pair the manual promises nothing: such a word is not to
+ *     be executed while it is stored.  A kprobe puts BRK over an instruction
+ *     of any kind, and takes it away again; guarded or not, that is one store
+ *     which is outside of the promise whenever the instruction is not on the
+ *     list, and nothing short of stopping the machine would change that.
+ *     What is relied on instead is that an aligned word is stored at once and
+ *     fetched at once, and that what a CPU makes of a word depends on that
+ *     word alone: then what it fetches is the instruction or BRK, each of
+ *     which is right at any time between the store and the end of the sync.
  *   - For a bounded change-over the writer cleans the data cache to the point
  *     of unification, then invalidates the instruction cache, each with a DSB,
  *     and every CPU then goes through a context synchronisation event.  The
@@ -52,6 +79,7 @@
  * instructions that jump labels use, and which leaves the moment of their
  * change as vague as a sync is long.
  */
+#include <linux/extable.h>
 #include <linux/smp.h>
 #include <linux/string.h>
 #include <linux/text_poke.h>
@@ -65,6 +93,8 @@
 #include <asm/ptrace.h>
 #include <asm/sections.h>
 
+#include "probes/decode-insn.h"
+
 static u32 read_insn(const void *bytes)
 {
 	__le32 insn;
@@ -73,10 +103,23 @@ static u32 read_insn(const void *bytes)
 	return le32_to_cpu(insn);
 }
 
-static bool can_emulate(u32 insn)
+/* The BRK that kprobes write and handle. */
+static bool is_probe(u32 insn)
 {
-	return insn == aarch64_insn_gen_nop() || aarch64_insn_is_b(insn) ||
-	       aarch64_insn_is_bl(insn);
+	return IS_ENABLED(CONFIG_KPROBES) && insn == BRK64_OPCODE_KPROBES;
+}
+
+/*
+ * Does @insn do the same in a slot?  Not if it may fault and be fixed up: the
+ * table of fixups knows its place, but not the slot.
+ */
+static bool can_step(const void *addr, u32 insn)
+{
+	struct arch_probe_insn unused;
+
+	return IS_ENABLED(CONFIG_HAVE_TEXT_POKE_SLOTS) &&
+	       arm_probe_decode_insn(insn, &unused) == INSN_GOOD &&
+	       !search_exception_tables((unsigned long)addr);
 }
 
 int arch_text_poke_prepare(struct text_poke_site *site, const void *emulate)
@@ -88,22 +131,54 @@ int arch_text_poke_prepare(struct text_poke_site *site, const void *emulate)
 	if (read_insn(site->new) == AARCH64_BREAK_FAULT)
 		return -ERANGE;
 
+	site->pass = is_probe(read_insn(site->old)) ||
+		     is_probe(read_insn(site->new));
+	if (site->pass)
+		return arch_text_poke_trappable(site->addr) ? 0 : -EOPNOTSUPP;
+
 	site->insn.insn = read_insn(emulate);
-	return can_emulate(site->insn.insn) ? 0 : -EOPNOTSUPP;
+	site->insn.how = aarch64_insn_emulation(site->insn.insn);
+	if (site->insn.how != AARCH64_EMULATE_NONE)
+		return 0;
+
+	site->ool = can_step(site->addr, site->insn.insn);
+	return site->ool ? 0 : -EOPNOTSUPP;
+}
+
+void arch_text_poke_slot(const struct text_poke_site *site, void *slot)
+{
+	__le32 insns[] = {
+		cpu_to_le32(site->insn.insn),
+		cpu_to_le32(TEXT_POKE_BRK_INSN),
+	};
+
+	static_assert(sizeof(insns) == TEXT_POKE_SLOT);
+	memcpy(slot, insns, sizeof(insns));
 }
 
 void arch_text_poke_trap(const struct text_poke_site *site, void *unit)
 {
-	__le32 brk = cpu_to_le32(TEXT_POKE_BRK_INSN);
+	u32 insn = site->pass ? BRK64_OPCODE_KPROBES : TEXT_POKE_BRK_INSN;
+	__le32 brk = cpu_to_le32(insn);
 
 	memcpy(unit, &brk, sizeof(brk));
 }
 
-/* NOP, B and BL are both what can be emulated and what B2.2.5 lists. */
+/* Is it one of those that B2.2.5 lists?  B.cond is, but not BC.cond. */
+static bool is_listed(u32 insn)
+{
+	return insn == aarch64_insn_gen_nop() || aarch64_insn_is_brk(insn) ||
+	       aarch64_insn_is_b(insn) || aarch64_insn_is_bl(insn) ||
+	       (aarch64_insn_is_bcond(insn) && !(insn & BIT(4))) ||
+	       aarch64_insn_is_cbz(insn) || aarch64_insn_is_cbnz(insn) ||
+	       aarch64_insn_is_tbz(insn) || aarch64_insn_is_tbnz(insn);
+}
+
+/* A kprobe: see above for what that rests on.  A guard would not help it. */
 bool arch_text_poke_atomic(const struct text_poke_site *site)
 {
-	return can_emulate(read_insn(site->old)) &&
-	       can_emulate(read_insn(site->new));
+	return site->pass || (is_listed(read_insn(site->old)) &&
+			      is_listed(read_insn(site->new)));
 }
 
 static bool within(const void *addr, const char *start, const char *end)
@@ -173,19 +248,18 @@ noinstr bool arch_text_poke_is_trap(const void *addr)
 }
 
 /*
- * BTYPE is cleared as by any instruction that is not an indirect branch.  If
- * the CPU is being single-stepped, the step is over: with SS clear, the step
- * exception comes before the next instruction and not after it.
+ * BTYPE is cleared as by any instruction that is not an indirect branch; for
+ * one that is, the target is not checked to be a landing pad.  If the CPU is
+ * being single-stepped, the step is over: with SS clear, the step exception
+ * comes before the next instruction and not after it.
  */
 noinstr void arch_text_poke_emulate(struct pt_regs *regs,
 				    const struct text_poke_site *site)
 {
-	u32 insn = site->insn.insn;
-
-	if (aarch64_insn_is_b(insn) || aarch64_insn_is_bl(insn))
-		aarch64_insn_emulate_b_bl(regs, insn, regs->pc);
+	if (site->ool)
+		regs->pc = (unsigned long)site->slot;
 	else
-		regs->pc += AARCH64_INSN_SIZE;
-
+		aarch64_insn_emulate(regs, site->insn.how, site->insn.insn,
+				     regs->pc);
 	regs->pstate &= ~(PSR_BTYPE_MASK | DBG_SPSR_SS);
 }

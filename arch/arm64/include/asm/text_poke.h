@@ -5,7 +5,7 @@
 #include <linux/types.h>
 
 #include <asm/brk-imm.h>
-#include <asm/insn-def.h>
+#include <asm/insn-emulate.h>
 
 struct text_poke_site;
 
@@ -13,14 +13,19 @@ struct text_poke_site;
 #define TEXT_POKE_UNIT		AARCH64_INSN_SIZE
 #define TEXT_POKE_MAX		8
 
+/* The instruction, and the trap behind it. */
+#define TEXT_POKE_SLOT		(2 * AARCH64_INSN_SIZE)
+
 #define TEXT_POKE_BRK_INSN	(AARCH64_BREAK_MON | (TEXT_POKE_BRK_IMM << 5))
 
 /**
  * struct arch_text_poke_insn - what the trap handler acts as
- * @insn:	NOP, B or BL, in CPU byte order
+ * @insn:	the instruction, in CPU byte order
+ * @how:	how to act as it
  */
 struct arch_text_poke_insn {
 	u32 insn;
+	enum aarch64_insn_emulation how;
 };
 
 /**

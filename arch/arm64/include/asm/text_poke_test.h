@@ -17,8 +17,9 @@
 
 #define TEXT_POKE_TEST_LEN	4
 
-/* Branches reach this far back, and one instruction less ahead. */
-#define TEXT_POKE_TEST_REACH	0x8000000
+/* How far a branch reaches. */
+#define TEXT_POKE_TEST_AHEAD	(0x8000000 - TEXT_POKE_TEST_LEN)
+#define TEXT_POKE_TEST_BACK	0x8000000
 
 /*
  * int text_poke_test_fn(void), which returns what its site makes it return:
@@ -36,6 +37,9 @@ extern char text_poke_test_callee[], text_poke_test_field[];
 #define TEXT_POKE_TEST_FIELD	4096
 #define TEXT_POKE_TEST_TEXT						\
 	asm(".pushsection .text\n"					\
+	    ".globl text_poke_test_fn, text_poke_test_site\n"		\
+	    ".globl text_poke_test_target, text_poke_test_callee\n"	\
+	    ".globl text_poke_test_field\n"				\
 	    ".balign 8\n"						\
 	    ".type text_poke_test_fn, %function\n"			\
 	    "text_poke_test_fn:\n"					\
@@ -90,22 +94,31 @@ static inline void text_poke_test_call(void *insn, const void *from,
 	text_poke_test_put(insn, 0x94000000 | text_poke_test_imm26(from, to));
 }
 
-/* An instruction that nothing emulates: mov w0, #1. */
+/* An instruction that is neither emulated nor executed in a slot: eret. */
 static inline void text_poke_test_odd(void *insn)
 {
-	text_poke_test_put(insn, 0x52800020);
+	text_poke_test_put(insn, 0xd69f03e0);
+}
+
+/* One that is executed in a slot: mov w0, #TEXT_POKE_TEST_STEPPED. */
+#define TEXT_POKE_TEST_STEPPED	4
+
+static inline void text_poke_test_step(void *insn)
+{
+	text_poke_test_put(insn, 0x52800000 | TEXT_POKE_TEST_STEPPED << 5);
 }
 
 /* What an encoder returns for a branch that does not reach. */
-static inline void text_poke_test_unencodable(void *insn)
+static inline bool text_poke_test_unencodable(void *insn)
 {
 	text_poke_test_put(insn, 0xd4202000);
+	return true;
 }
 
 /* brk #8 */
-static inline void text_poke_test_trap(void *insn)
+static inline void text_poke_test_trap(void *unit)
 {
-	text_poke_test_put(insn, 0xd4200100);
+	text_poke_test_put(unit, 0xd4200100);
 }
 
 /* The state in which a CPU arrives that has hit the trap at @addr. */

@@ -34,6 +34,7 @@ struct events {
 	struct ring *rings;
 	int nr_rings;
 	struct pokes pokes;
+	struct notes notes;
 	__u64 lost;
 	__u64 record[RECORD_MAX / sizeof(__u64)];
 	pthread_mutex_t lock;
@@ -48,6 +49,15 @@ struct poke_record {
 	__u16 old_len;
 	__u16 new_len;
 	__u8 bytes[];
+};
+
+/* What is announced has a name behind this, which does not matter here. */
+struct ksymbol_record {
+	struct perf_event_header header;
+	__u64 addr;
+	__u32 len;
+	__u16 type;
+	__u16 flags;
 };
 
 struct lost_record {
@@ -74,6 +84,7 @@ int perf_open_text_poke(int cpu, bool exclude_kernel)
 		.read_format	= PERF_FORMAT_LOST,
 		.sample_id_all	= 1,
 		.text_poke	= 1,
+		.ksymbol	= 1,
 		.use_clockid	= 1,
 		.clockid	= CLOCK_MONOTONIC_RAW,
 		.exclude_kernel	= exclude_kernel,
@@ -102,17 +113,25 @@ static struct poke *pokes_new(struct pokes *p)
 	return &p->v[p->nr++];
 }
 
-/* The sample_id is at the end of every record, whatever its type. */
+/* It is at the end of every record, whatever its type. */
+static struct sample_id sample_id_of(const struct events *ev,
+				     const struct perf_event_header *h)
+{
+	struct sample_id id;
+
+	memcpy(&id, (const __u8 *)ev->record + h->size - sizeof(id),
+	       sizeof(id));
+	return id;
+}
+
 static void keep_poke(struct events *ev, const struct perf_event_header *h)
 {
 	const struct poke_record *rec = (const void *)ev->record;
 	size_t len = rec->old_len + rec->new_len;
 	struct poke *p = pokes_new(&ev->pokes);
-	struct sample_id id;
 
-	memcpy(&id, (const __u8 *)rec + h->size - sizeof(id), sizeof(id));
 	*p = (struct poke) {
-		.time		= id.time,
+		.time		= sample_id_of(ev, h).time,
 		.addr		= rec->addr,
 		.seq		= ev->pokes.nr,
 		.old		= must_alloc(malloc(len + 1)),
@@ -123,12 +142,27 @@ static void keep_poke(struct events *ev, const struct perf_event_header *h)
 	memcpy(p->old, rec->bytes, len);
 }
 
+static void keep_ksymbol(struct events *ev, const struct perf_event_header *h)
+{
+	const struct ksymbol_record *rec = (const void *)ev->record;
+	bool gone = rec->flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER;
+
+	notes_add(&ev->notes, (struct note) {
+		.kind	= gone ? WITHDRAWN : ANNOUNCED,
+		.time	= sample_id_of(ev, h).time,
+		.addr	= rec->addr,
+		.len	= rec->len,
+	});
+}
+
 static void keep_record(struct events *ev, const struct perf_event_header *h)
 {
 	const struct lost_record *lost = (const void *)ev->record;
 
 	if (h->type == PERF_RECORD_TEXT_POKE)
 		keep_poke(ev, h);
+	else if (h->type == PERF_RECORD_KSYMBOL)
+		keep_ksymbol(ev, h);
 	else if (h->type == PERF_RECORD_LOST)
 		ev->lost += lost->lost;
 }
@@ -288,4 +322,9 @@ __u64 events_lost(const struct events *ev)
 int events_cpus(const struct events *ev)
 {
 	return ev->nr_rings;
+}
+
+const struct notes *events_notes(const struct events *ev)
+{
+	return &ev->notes;
 }

@@ -107,15 +107,6 @@ static size_t pick(const struct pokes *p, enum mutation kind,
 	return p->nr;
 }
 
-static bool noticed(const struct pokes *p, const struct image *start,
-		    const struct image *end)
-{
-	struct verdict v;
-
-	replay(p, FORWARDS, start, end, &v);
-	return !verdict_clean(&v);
-}
-
 static bool one_noticed(struct pokes *p, size_t i, enum mutation kind,
 			const struct image *start, const struct image *end)
 {
@@ -128,7 +119,7 @@ static bool one_noticed(struct pokes *p, size_t i, enum mutation kind,
 		swap(p, i);
 	else
 		byte = flip(p, i, &bit);
-	seen = noticed(p, start, end);
+	seen = !replay_clean(p, start, end);
 	if (byte)
 		*byte ^= bit;
 	return seen;

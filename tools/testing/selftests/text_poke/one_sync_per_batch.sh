@@ -15,8 +15,9 @@ counters_begin
 toggle_key
 toggle_tracer
 counters_end
-expect direct_batches "$(grown direct) -gt 0"
-expect one_sync_per_direct_batch "$(grown syncs) -eq $(grown batches)"
+expect_direct direct_batches "$(grown direct) -gt 0"
+expect_direct one_sync_per_direct_batch \
+	"$(grown syncs) -eq $(grown batches)"
 expect many_sites_per_batch "$(grown pokes) -gt $((100 * $(grown batches)))"
 
 # Counted by somebody who runs while events are open.

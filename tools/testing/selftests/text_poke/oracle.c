@@ -10,8 +10,9 @@
  * out of order, and no byte is wrong.
  *
  * Kernel text is known in full from a snapshot. Elsewhere (trampolines, slots,
- * modules) a byte is known from the first record that names it, until a record
- * says that it is gone.
+ * BPF, modules) a byte is known from the first record that names it, until a
+ * record says that it is gone, or a note that the code it belongs to came or
+ * went. What is known at the end must be what memory held.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,12 +31,6 @@ struct side {
 	struct cell *cells;
 	size_t nr;
 	size_t room;
-};
-
-struct state {
-	struct image text;
-	struct side side;
-	struct verdict *v;
 };
 
 /* One record as the replay sees it: what it expects and what it leaves. */
@@ -107,6 +102,13 @@ static bool side_step(struct side *s, const struct step *st)
 	return good;
 }
 
+static void side_forget(struct side *s, const struct note *note)
+{
+	for (size_t i = 0; i < s->room; i++)
+		if (note_covers(note, s->cells[i].addr))
+			s->cells[i].known = false;
+}
+
 /* Text never comes into being or goes away, so both lengths must agree. */
 static bool text_step(struct image *text, const struct step *st)
 {
@@ -136,42 +138,180 @@ static struct step step_of(const struct poke *p, enum direction dir)
 			       p->old_len, p->new_len };
 }
 
-static void apply(struct state *s, const struct poke *p, enum direction dir)
+static struct image copy_of(const struct image *from)
+{
+	struct image to = *from;
+
+	to.bytes = malloc(from->len);
+	if (!to.bytes)
+		abort();
+	memcpy(to.bytes, from->bytes, from->len);
+	return to;
+}
+
+static void text_apply(struct image *text, const struct poke *p,
+		       enum direction dir, struct verdict *v)
 {
 	struct step st = step_of(p, dir);
-	struct verdict *v = s->v;
-	bool good;
 
-	if (poke_in_text(p, &s->text)) {
-		good = text_step(&s->text, &st);
-		v->breaks += !good;
-	} else {
-		good = side_step(&s->side, &st);
-		v->side_breaks += !good;
-		v->side++;
-	}
-	if (!good && !v->first_bad)
+	if (!poke_in_text(p, text) || text_step(text, &st))
+		return;
+	if (!v->breaks++)
 		v->first_bad = p;
 }
 
+/* What the records do to kernel text. */
 void replay(const struct pokes *p, enum direction dir, const struct image *from,
 	    const struct image *to, struct verdict *v)
 {
-	struct state s = { .text = *from, .v = v };
+	struct image text = copy_of(from);
 
 	memset(v, 0, sizeof(*v));
-	s.text.bytes = malloc(from->len);
-	if (!s.text.bytes)
-		abort();
-	memcpy(s.text.bytes, from->bytes, from->len);
 	for (size_t i = 0; i < p->nr; i++)
-		apply(&s, &p->v[dir == FORWARDS ? i : p->nr - 1 - i], dir);
-	v->diff = text_diff(&s.text, to);
-	free(s.text.bytes);
-	free(s.side.cells);
+		text_apply(&text, &p->v[dir == FORWARDS ? i : p->nr - 1 - i],
+			   dir, v);
+	v->diff = text_diff(&text, to);
+	free(text.bytes);
 }
 
-bool verdict_clean(const struct verdict *v)
+/* The same, forwards, for those who only want to know whether it is clean. */
+bool replay_clean(const struct pokes *p, const struct image *from,
+		  const struct image *to)
 {
-	return !v->breaks && !v->side_breaks && !v->diff;
+	struct image text = copy_of(from);
+	struct verdict v = { };
+	bool clean;
+
+	for (size_t i = 0; i < p->nr && !v.breaks; i++)
+		text_apply(&text, &p->v[i], FORWARDS, &v);
+	clean = !v.breaks && !memcmp(text.bytes, to->bytes, to->len);
+	free(text.bytes);
+	return clean;
+}
+
+static void side_apply(struct side *s, const struct poke *p, enum direction dir,
+		       struct verdict *v)
+{
+	struct step st = step_of(p, dir);
+
+	v->side++;
+	if (side_step(s, &st))
+		return;
+	v->side_breaks++;
+	if (!v->first_bad)
+		v->first_bad = p;
+}
+
+/*
+ * Notes that come before @p in the direction of the replay, from *@i on; all
+ * that are left if there is no @p.
+ */
+static void side_notes(struct side *s, const struct notes *notes, size_t *i,
+		       const struct poke *p, enum direction dir)
+{
+	for (; *i < notes->nr; ++*i) {
+		bool forwards = dir == FORWARDS;
+		const struct note *note =
+			&notes->v[forwards ? *i : notes->nr - 1 - *i];
+
+		if (p && forwards && note->time > p->time)
+			break;
+		if (p && !forwards && note->time <= p->time)
+			break;
+		side_forget(s, note);
+	}
+}
+
+/* Known bytes of @end: those that memory was asked for. */
+static void side_compare(struct side *s, const struct side *end,
+			 struct verdict *v)
+{
+	for (size_t i = 0; i < end->room; i++) {
+		const struct cell *is = &end->cells[i];
+		const struct cell *c;
+
+		if (!is->known)
+			continue;
+		c = side_cell(s, is->addr);
+		v->side_bytes += c->known;
+		v->side_diff += c->known && c->byte != is->byte;
+	}
+}
+
+/* What the records do elsewhere; @end, of a replay forwards, may be NULL. */
+void replay_side(const struct pokes *p, const struct notes *notes,
+		 enum direction dir, const struct image *text,
+		 const struct side *end, struct verdict *v)
+{
+	struct side s = { };
+	size_t note = 0;
+
+	for (size_t i = 0; i < p->nr; i++) {
+		const struct poke *poke =
+			&p->v[dir == FORWARDS ? i : p->nr - 1 - i];
+
+		if (poke_in_text(poke, text))
+			continue;
+		side_notes(&s, notes, &note, poke, dir);
+		side_apply(&s, poke, dir, v);
+	}
+	side_notes(&s, notes, &note, NULL, dir);
+	if (end)
+		side_compare(&s, end, v);
+	free(s.cells);
+}
+
+static void side_keep(struct side *s, const struct image *img)
+{
+	for (size_t i = 0; i < img->len; i++) {
+		struct cell *c = side_cell(s, img->base + i);
+
+		c->byte = img->bytes[i];
+		c->known = true;
+	}
+}
+
+/* What memory holds now where records outside kernel text have been. */
+struct side *side_read(const struct pokes *p, const struct image *text)
+{
+	struct side *s = calloc(1, sizeof(*s));
+
+	for (size_t i = 0; s && i < p->nr; i++) {
+		const struct poke *poke = &p->v[i];
+		struct image img = { .base = poke->addr, .len = poke->new_len };
+
+		if (!img.len || poke_in_text(poke, text))
+			continue;
+		if (!side_cell(s, img.base)->known && !text_read(&img))
+			side_keep(s, &img);
+		free(img.bytes);
+	}
+	return s;
+}
+
+/* The last word about where @p pokes, before it: is that live? */
+static bool announced(const struct notes *n, const struct poke *p)
+{
+	bool live = false;
+
+	for (size_t i = 0; i < n->nr && n->v[i].time <= p->time; i++)
+		if (note_covers(&n->v[i], p->addr))
+			live = n->v[i].kind == ANNOUNCED ||
+			       n->v[i].kind == LOADED;
+	return live;
+}
+
+/* How many records outside text are in code that nobody has told about. */
+size_t unannounced(const struct pokes *p, const struct notes *n,
+		   const struct image *text, const struct poke **first)
+{
+	size_t missing = 0;
+
+	for (size_t i = 0; i < p->nr; i++) {
+		if (poke_in_text(&p->v[i], text) || announced(n, &p->v[i]))
+			continue;
+		if (!missing++)
+			*first = &p->v[i];
+	}
+	return missing;
 }

@@ -30,15 +30,21 @@ static struct {
 } opt = {
 	.seconds	= 5,
 	.records_min	= 1000,
-	.traps_min	= 10,
+	.traps_min	= 100,
 	.seed		= 20,
-	.workload	= "ftrace,keys",
+	.workload	= "keys,kprobes,bpf,modules,ftrace",
 };
 
-/* @skip: records older than the snapshot at the start */
+/*
+ * @side_end: what memory outside the text held at the end
+ * @notes: what was told about that memory
+ * @skip: records older than the snapshot at the start
+ */
 struct session {
 	struct events *events;
 	struct image start, end;
+	struct side *side_end;
+	struct notes notes;
 	size_t skip;
 	long traps;
 	int rounds;
@@ -100,6 +106,14 @@ static struct pokes session_pokes(const struct session *s)
 	return p;
 }
 
+/* Before the workload is undone: what that changes comes after the end. */
+static void keep_notes(struct session *s)
+{
+	notes_append(&s->notes, events_notes(s->events));
+	notes_append(&s->notes, modules_notes());
+	notes_sort(&s->notes);
+}
+
 /*
  * The readers have ended when the text is read at the end: their last system
  * calls free memory and wake threads, and may so turn a key.
@@ -112,10 +126,13 @@ static void run(struct session *s)
 	if (text_range(&s->start))
 		ksft_exit_fail_perror("finding _stext and _etext");
 	s->end = s->start;
+	notes_add_slot_pages(&s->notes);
 	s->skip = snapshot(s->events, &s->start);
 	record(s);
 	snapshot(s->events, &s->end);
+	s->side_end = side_read(events_pokes(s->events), &s->end);
 	events_stop(s->events);
+	keep_notes(s);
 	workload_undo();
 }
 
@@ -159,8 +176,8 @@ static void report_bad(const struct verdict *v, const struct session *s)
 		       s->start.base + s->start.len);
 }
 
-/* Four results, since each names another fault: see oracle.c. */
-static void check_replay(const struct session *s, const struct pokes *p)
+/* Three results, since each names another fault: see oracle.c. */
+static void check_text(const struct session *s, const struct pokes *p)
 {
 	struct verdict fwd, back;
 
@@ -169,15 +186,37 @@ static void check_replay(const struct session *s, const struct pokes *p)
 	ksft_test_result(!fwd.breaks && !back.breaks,
 			 "old_bytes_are_the_state_before: %zu breaks\n",
 			 fwd.breaks + back.breaks);
-	ksft_test_result(!fwd.side_breaks && !back.side_breaks,
-			 "so_they_are_outside_text: %zu records, %zu breaks\n",
-			 fwd.side, fwd.side_breaks + back.side_breaks);
 	report_bad(fwd.first_bad ? &fwd : &back, s);
 	ksft_test_result(!fwd.diff, "forwards_gives_the_end: %zu bytes differ\n",
 			 fwd.diff);
 	ksft_test_result(!back.diff,
 			 "backwards_gives_the_start: %zu bytes differ\n",
 			 back.diff);
+}
+
+/* The same for trampolines, slots, BPF and modules. */
+static void check_side(const struct session *s, const struct pokes *p)
+{
+	struct verdict fwd = { }, back = { };
+	const struct poke *first = NULL;
+	size_t missing;
+
+	replay_side(p, &s->notes, FORWARDS, &s->start, s->side_end, &fwd);
+	replay_side(p, &s->notes, BACKWARDS, &s->end, NULL, &back);
+	ksft_test_result(!fwd.side_breaks && !back.side_breaks,
+			 "so_they_are_outside_text: %zu records, %zu breaks\n",
+			 fwd.side, fwd.side_breaks + back.side_breaks);
+	report_bad(fwd.first_bad ? &fwd : &back, s);
+	ksft_test_result(!fwd.side_diff,
+			 "forwards_gives_that_end_too: %zu of %zu bytes differ\n",
+			 fwd.side_diff, fwd.side_bytes);
+
+	missing = unannounced(p, &s->notes, &s->start, &first);
+	ksft_test_result(!missing,
+			 "code_outside_text_is_announced: %zu times, %zu records without\n",
+			 notes_count(&s->notes, ANNOUNCED), missing);
+	if (missing)
+		print_poke(stdout, first);
 }
 
 /* What would make the rest true of nothing. */
@@ -224,7 +263,8 @@ static void check(const struct session *s)
 	check_not_vacuous(s, &p);
 	ksft_test_result(!lost, "none_lost: %llu of %d CPUs\n", lost,
 			 events_cpus(s->events));
-	check_replay(s, &p);
+	check_text(s, &p);
+	check_side(s, &p);
 	check_oracle(s, &p);
 }
 
@@ -282,7 +322,7 @@ int main(int argc, char **argv)
 	mount_kernel_fs();
 	if (!workload_parse(opt.workload))
 		ksft_exit_skip("no knob of %s in this kernel\n", opt.workload);
-	ksft_set_plan(11);
+	ksft_set_plan(13);
 	run(&s);
 	check(&s);
 	ksft_finished();

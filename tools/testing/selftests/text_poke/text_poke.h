@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Shared by the text poke tests: what was recorded (events.c), what memory
- * holds (kcore.c), whether the two agree (oracle.c), whether the oracle can be
- * trusted (mutate.c) and what makes the kernel change its text (workload.c).
+ * Shared by the text poke tests: what was recorded (events.c) and said about
+ * memory outside the text (notes.c), what memory holds (kcore.c), whether they
+ * agree (oracle.c), whether the oracle can be trusted (mutate.c) and what makes
+ * the kernel change its text (workload.c; kprobes.c, modules.c, bpf.c).
  */
 #ifndef SELFTESTS_TEXT_POKE_H
 #define SELFTESTS_TEXT_POKE_H
@@ -28,6 +29,26 @@ struct pokes {
 	size_t room;
 };
 
+/*
+ * Memory outside the kernel's text: perf announces code and withdraws it;
+ * modules are loaded and unloaded. @seq: in which order they came.
+ */
+enum note_kind { ANNOUNCED, WITHDRAWN, LOADED, UNLOADED };
+
+struct note {
+	__u64 time;
+	__u64 addr;
+	size_t len;
+	size_t seq;
+	enum note_kind kind;
+};
+
+struct notes {
+	struct note *v;
+	size_t nr;
+	size_t room;
+};
+
 /* Bytes of kernel memory from @base on. */
 struct image {
 	__u64 base;
@@ -41,6 +62,8 @@ enum direction { FORWARDS, BACKWARDS };
  * @breaks: records in kernel text whose bytes are not the replayed ones
  * @side_breaks: the same outside kernel text: trampolines, slots, modules
  * @side: records outside kernel text
+ * @side_bytes: bytes outside kernel text that the replay knew at the end,
+ * @side_diff: and those of them that memory did not hold
  * @diff: bytes of text where the replay ended in something else than memory
  * @first_bad: the first record, in order of time, that does not fit
  */
@@ -48,6 +71,8 @@ struct verdict {
 	size_t breaks;
 	size_t side_breaks;
 	size_t side;
+	size_t side_bytes;
+	size_t side_diff;
 	size_t diff;
 	const struct poke *first_bad;
 };
@@ -62,6 +87,15 @@ void events_stop(struct events *ev);
 const struct pokes *events_pokes(const struct events *ev);
 __u64 events_lost(const struct events *ev);
 int events_cpus(const struct events *ev);
+const struct notes *events_notes(const struct events *ev);
+
+/* notes.c */
+void notes_add(struct notes *n, struct note note);
+void notes_append(struct notes *n, const struct notes *more);
+void notes_sort(struct notes *n);
+void notes_add_slot_pages(struct notes *n);
+bool note_covers(const struct note *note, __u64 addr);
+size_t notes_count(const struct notes *n, enum note_kind kind);
 
 /* kcore.c */
 int text_range(struct image *img);
@@ -69,10 +103,19 @@ int text_read(struct image *img);
 size_t text_diff(const struct image *a, const struct image *b);
 
 /* oracle.c */
+struct side;
+
 bool poke_in_text(const struct poke *p, const struct image *text);
+struct side *side_read(const struct pokes *p, const struct image *text);
 void replay(const struct pokes *p, enum direction dir, const struct image *from,
 	    const struct image *to, struct verdict *v);
-bool verdict_clean(const struct verdict *v);
+bool replay_clean(const struct pokes *p, const struct image *from,
+		  const struct image *to);
+void replay_side(const struct pokes *p, const struct notes *notes,
+		 enum direction dir, const struct image *text,
+		 const struct side *end, struct verdict *v);
+size_t unannounced(const struct pokes *p, const struct notes *n,
+		   const struct image *text, const struct poke **first);
 
 /* mutate.c */
 enum mutation { DROP, SWAP, FLIP };
@@ -87,6 +130,15 @@ int workload_run(double seconds);
 void workload_undo(void);
 int readers_start(void);
 void readers_stop(void);
+
+/* kprobes.c, modules.c, bpf.c */
+bool kprobes_work(void);
+void kprobes_set(bool on);
+bool modules_work(void);
+void modules_set(bool on);
+const struct notes *modules_notes(void);
+bool bpf_work(void);
+void bpf_set(bool on);
 
 /* counters.c */
 void mount_kernel_fs(void);

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,6 +20,7 @@
 
 #define TRACING		"/sys/kernel/tracing/"
 #define KEY_TURNS	4
+#define ROUNDS_MIN	4
 
 struct knob {
 	const char *path;
@@ -40,9 +42,12 @@ static const struct knob ftrace_knobs[] = {
 	{ TRACING "current_tracer",			"function", "nop" },
 };
 
+/* Knobs, or functions that do the same. */
 struct knob_group {
 	const char *name;
 	const struct knob *knobs;
+	bool (*work)(void);
+	void (*set)(bool on);
 	int nr;
 	int turns;
 	bool used;
@@ -50,10 +55,15 @@ struct knob_group {
 
 #define GROUP(n, turn)	{ .name = #n, .knobs = n ## _knobs, .turns = turn, \
 			  .nr = sizeof(n ## _knobs) / sizeof(*n ## _knobs) }
+#define CALLS(n)	{ .name = #n, .work = n ## _work, .set = n ## _set, \
+			  .turns = 1 }
 
 /* A key is turned faster than the tracer: a few sites against thousands. */
 static struct knob_group groups[] = {
 	GROUP(keys, KEY_TURNS),
+	CALLS(kprobes),
+	CALLS(bpf),
+	CALLS(modules),
 	GROUP(ftrace, 1),
 };
 
@@ -73,10 +83,20 @@ static bool knob_works(const struct knob *k)
 
 static bool group_works(const struct knob_group *g)
 {
+	if (g->work)
+		return g->work();
 	for (int i = 0; i < g->nr; i++)
 		if (knob_works(&g->knobs[i]))
 			return true;
 	return false;
+}
+
+static struct knob_group *group_of(const char *name)
+{
+	for (size_t i = 0; i < NR_GROUPS; i++)
+		if (!strcmp(groups[i].name, name))
+			return &groups[i];
+	return NULL;
 }
 
 /* Returns how many of the named groups this kernel has a knob of. */
@@ -85,19 +105,24 @@ int workload_parse(const char *names)
 	char *copy = strdup(names);
 	int found = 0;
 
-	for (char *n = strtok(copy, ","); n; n = strtok(NULL, ","))
-		for (size_t i = 0; i < NR_GROUPS; i++)
-			if (!strcmp(groups[i].name, n) &&
-			    group_works(&groups[i])) {
-				groups[i].used = true;
-				found++;
-			}
+	for (char *n = strtok(copy, ","); n; n = strtok(NULL, ",")) {
+		struct knob_group *g = group_of(n);
+
+		if (g && group_works(g)) {
+			g->used = true;
+			found++;
+		} else {
+			printf("# no knob of %s in this kernel\n", n);
+		}
+	}
 	free(copy);
 	return found;
 }
 
 static void group_set(const struct knob_group *g, bool on)
 {
+	if (g->used && g->set)
+		g->set(on);
 	for (int i = 0; g->used && i < g->nr; i++) {
 		const struct knob *k = &g->knobs[i];
 
@@ -123,6 +148,15 @@ static int pin(int cpu)
 	return sched_setaffinity(0, sizeof(one), &one);
 }
 
+/* For half of the time everything else changes under the tracer. */
+static void one_round(int round)
+{
+	if (round & 2)
+		group_set(group_of("ftrace"), true);
+	for (size_t i = 0; i < NR_GROUPS; i++)
+		group_turn(&groups[i]);
+}
+
 /*
  * Ends with everything on: a replay over a text that ends as it began could
  * not be told from one that did nothing.
@@ -137,10 +171,8 @@ int workload_run(double seconds)
 	write_file(TRACING "tracing_on", "0");
 	do {
 		pin(rounds % cpus);
-		for (size_t i = 0; i < NR_GROUPS; i++)
-			group_turn(&groups[i]);
-		rounds++;
-	} while (now_seconds() < end);
+		one_round(rounds++);
+	} while (now_seconds() < end || rounds < ROUNDS_MIN);
 	for (size_t i = 0; i < NR_GROUPS; i++)
 		group_set(&groups[i], true);
 	return rounds;

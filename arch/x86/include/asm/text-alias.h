@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _ASM_X86_TEXT_ALIAS_H
+#define _ASM_X86_TEXT_ALIAS_H
+
+#include <linux/spinlock_types.h>
+
+#include <asm/pgtable_types.h>
+
+struct mm_struct;
+
+/**
+ * struct text_alias - kernel text that is mapped for writing
+ * @prev_mm:	the mm to go back to
+ * @ptep:	the first page's entry in poking_mm
+ * @ptl:	its lock
+ * @flags:	interrupt flags from before
+ * @nr_pages:	1 or 2
+ */
+struct text_alias {
+	struct mm_struct *prev_mm;
+	pte_t *ptep;
+	spinlock_t *ptl;
+	unsigned long flags;
+	unsigned int nr_pages;
+};
+
+void *text_alias_map(void *addr, struct text_alias *alias);
+void text_alias_unmap(struct text_alias *alias);
+
+#endif /* _ASM_X86_TEXT_ALIAS_H */

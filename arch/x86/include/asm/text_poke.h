@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _ASM_X86_TEXT_POKE_H
+#define _ASM_X86_TEXT_POKE_H
+
+#include <linux/types.h>
+
+#include <asm/text-alias.h>
+
+struct text_poke_site;
+
+/* INT3 is one byte; the longest instruction poked is Jcc.d32, with 6. */
+#define TEXT_POKE_UNIT		1
+#define TEXT_POKE_MAX		8
+
+/**
+ * struct arch_text_poke_insn - what the trap handler acts as
+ * @dest:	where it goes, if it goes
+ * @opcode:	of CALL, JMP.d32, RET or a Jcc.d8; the others are mapped to these
+ */
+struct arch_text_poke_insn {
+	unsigned long dest;
+	u8 opcode;
+};
+
+/**
+ * struct arch_text_poke_map - the alias that is mapped
+ * @alias:	where it is mapped, and the interrupt flags from before
+ * @in_place:	the text is still writable and is its own alias
+ */
+struct arch_text_poke_map {
+	struct text_alias alias;
+	bool in_place;
+};
+
+bool arch_text_poke_atomic(const struct text_poke_site *site);
+#define arch_text_poke_atomic arch_text_poke_atomic
+
+bool arch_text_poke_is_text(const void *addr);
+#define arch_text_poke_is_text arch_text_poke_is_text
+
+#endif /* _ASM_X86_TEXT_POKE_H */

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Text poke on x86
+ *
+ * An instruction has any length and any address, and may cross a cache line
+ * or a page, so no store exchanges one for another at once.  The trap is INT3,
+ * which is one byte: it goes over the first byte, the unit of a site, and the
+ * rest, the tail, is written behind its back.
+ *
+ * The call site of a traced function, byte by byte, as other CPUs can see it:
+ *
+ *             unit  tail
+ *           +----+-------------+
+ *   off     | 0f | 1f 44 00 00 |   NOP5
+ *           +----+-------------+
+ *   b       | cc | 1f 44 00 00 |   INT3: acts as the CALL
+ *           +----+-------------+
+ *   e       | cc | d0 d1 d2 d3 |   INT3, and a tail that is not run yet
+ *           +----+-------------+
+ *   f, on   | e8 | d0 d1 d2 d3 |   CALL rel32
+ *           +----+-------------+
+ *
+ * and back:
+ *
+ *           | e8 | d0 d1 d2 d3 |
+ *   b       | cc | d0 d1 d2 d3 |   INT3: acts as the NOP
+ *   e       | cc | 1f 44 00 00 |
+ *   f, off  | 0f | 1f 44 00 00 |
+ *
+ * Rules, from the Intel Software Developer's Manual, Volume 3, "Handling Self-
+ * and Cross-Modifying Code":
+ *
+ *   - Whoever runs modified code goes through a serializing instruction after
+ *     the store and before the modified code.  That is what the IPI does.
+ *   - Without it "unsynchronized cross-modifying code" gives unexpected
+ *     results, for which many processors have an erratum besides.  The one
+ *     exchange that Intel and AMD both say to be safe while the code runs is
+ *     that of the first byte for INT3, and of INT3 for the first byte: a CPU
+ *     that fetches meanwhile gets the one or the other.  The sync still makes
+ *     the change-over bounded.
+ *   - AMD's manual (Volume 2, "Cross-Modifying Code") also permits any store
+ *     that stays within an aligned quadword.  Intel's does not, and the kernel
+ *     is the same for both, so it is not made use of.
+ *   - Instruction and data caches are coherent; there is nothing to clean.
+ *     Instructions are fetched by linear address and stored through another
+ *     one, which only the serializing instruction takes care of.
+ *
+ * Intel has said that the sync between tail and unit is very likely not
+ * needed.  It is made all the same: there is not only Intel, and a decoder
+ * needs one between the record and the final store.
+ *
+ * So every batch is guarded, whether somebody listens or not, except for one
+ * of kprobes' breakpoints: there the store of the one byte is all there is.
+ *
+ * INT3 can be taken wherever the kernel's text runs, as there is no text that
+ * runs with another IDT: kexec, resume from hibernation and the trampolines
+ * to and from real mode run from copies which are not text to be poked.
+ *
+ * INT3 also belongs to kprobes and KGDB.  Where it is what replaces or is
+ * replaced, the trap is theirs and is passed on to them.  A kprobe that is
+ * being optimized has its INT3 replaced by a JMP of five bytes: from then on
+ * the trap acts as the JMP.
+ */
+#include <linux/kernel.h>
+#include <linux/mm.h>
+#include <linux/string.h>
+#include <linux/text_poke.h>
+
+#include <asm/barrier.h>
+#include <asm/insn.h>
+#include <asm/nops.h>
+#include <asm/ptrace.h>
+#include <asm/sync_core.h>
+#include <asm/text-patching.h>
+
+static bool is_nop(const u8 *bytes, size_t len)
+{
+	return !memcmp(bytes, x86_nops[len], len);
+}
+
+static bool is_jcc8(const struct insn *insn)
+{
+	return (insn->opcode.bytes[0] & 0xf0) == 0x70;
+}
+
+static bool is_jcc32(const struct insn *insn)
+{
+	return insn->opcode.bytes[0] == 0x0f &&
+	       (insn->opcode.bytes[1] & 0xf0) == 0x80;
+}
+
+/* The opcode that emulation goes by; 0 for what it cannot act as. */
+static u8 emulated_opcode(const struct insn *insn, const u8 *bytes)
+{
+	if (is_nop(bytes, insn->length))
+		return JMP32_INSN_OPCODE;
+	if (insn->prefixes.nbytes || insn->rex_prefix.nbytes)
+		return 0;
+	if (is_jcc32(insn))
+		return insn->opcode.bytes[1] - 0x10;
+	if (is_jcc8(insn))
+		return insn->opcode.bytes[0];
+
+	switch (insn->opcode.bytes[0]) {
+	case JMP8_INSN_OPCODE:
+	case JMP32_INSN_OPCODE:
+		return JMP32_INSN_OPCODE;
+	case CALL_INSN_OPCODE:
+	case RET_INSN_OPCODE:
+		return insn->opcode.bytes[0];
+	}
+	return 0;
+}
+
+/* Whoever never gets to the next instruction may be padded with INT3. */
+static bool is_padded(const struct insn *insn, const u8 *bytes, size_t len)
+{
+	switch (insn->opcode.bytes[0]) {
+	case JMP8_INSN_OPCODE:
+	case JMP32_INSN_OPCODE:
+	case RET_INSN_OPCODE:
+		return !memchr_inv(bytes + insn->length, INT3_INSN_OPCODE,
+				   len - insn->length);
+	}
+	return insn->length == len;
+}
+
+static int decode(struct text_poke_site *site, const u8 *bytes)
+{
+	struct insn insn;
+
+	if (insn_decode(&insn, bytes, site->len, INSN_MODE_KERN))
+		return -EINVAL;
+	if (!is_padded(&insn, bytes, site->len))
+		return -EINVAL;
+
+	site->insn.opcode = emulated_opcode(&insn, bytes);
+	site->insn.dest = (unsigned long)site->addr + insn.length;
+	if (!is_nop(bytes, insn.length))
+		site->insn.dest += insn.immediate.value;
+	return site->insn.opcode ? 0 : -EOPNOTSUPP;
+}
+
+/*
+ * A kprobe that is armed, or falls back from a JMP, or is disarmed.  Not one
+ * whose INT3 gives way to a longer instruction: that one is emulated.
+ */
+static bool is_others_trap(const struct text_poke_site *site)
+{
+	return site->new[0] == INT3_INSN_OPCODE ||
+	       (site->old[0] == INT3_INSN_OPCODE && site->len == INT3_INSN_SIZE);
+}
+
+int arch_text_poke_prepare(struct text_poke_site *site, const void *emulate)
+{
+	site->pass = is_others_trap(site);
+	return site->pass ? 0 : decode(site, emulate);
+}
+
+void arch_text_poke_trap(const struct text_poke_site *site, void *unit)
+{
+	*(u8 *)unit = INT3_INSN_OPCODE;
+}
+
+/* One byte, and INT3 is the old or the new one. */
+bool arch_text_poke_atomic(const struct text_poke_site *site)
+{
+	return site->pass && site->len == INT3_INSN_SIZE;
+}
+
+/* Is there a mapping at @addr that can be executed? */
+static bool is_executable(const void *addr)
+{
+	unsigned long va = (unsigned long)addr;
+	unsigned int level;
+	bool nx, rw;
+	pte_t *pte;
+
+	pte = lookup_address_in_pgd_attr(pgd_offset_k(va), va, &level, &nx, &rw);
+	return pte && pte_present(*pte) && pte_exec(*pte) && !nx;
+}
+
+/*
+ * A BPF program runs for a while after it has left kallsyms, and its direct
+ * tail calls are changed before it gets there and after.  The same goes for
+ * the trampoline of an ftrace_ops that is not registered any more.  Both are
+ * where modules are.
+ */
+bool arch_text_poke_is_text(const void *addr)
+{
+	if (kernel_text_address((unsigned long)addr))
+		return true;
+	return is_vmalloc_or_module_addr(addr) && is_executable(addr);
+}
+
+/*
+ * Until SYSTEM_SCHEDULING there is one CPU, and the text is not yet protected
+ * from writing.
+ */
+void *arch_text_poke_map(void *addr, struct arch_text_poke_map *map)
+{
+	map->in_place = system_state == SYSTEM_BOOTING;
+	if (!map->in_place)
+		return text_alias_map(addr, &map->alias);
+
+	local_irq_save(map->alias.flags);
+	return addr;
+}
+
+void arch_text_poke_unmap(struct arch_text_poke_map *map)
+{
+	if (!map->in_place) {
+		text_alias_unmap(&map->alias);
+		return;
+	}
+
+	/*
+	 * A CLFLUSH could speed up the CPU's recovery, but hangs some VIA CPUs.
+	 */
+	sync_core();
+	local_irq_restore(map->alias.flags);
+}
+
+void arch_text_poke_flush(void *addr, size_t len)
+{
+}
+
+void arch_text_poke_sync(void)
+{
+	text_poke_sync();
+}
+
+/* Entry code has taken regs->ip back to the INT3. */
+noinstr void *arch_text_poke_trap_addr(const struct pt_regs *regs)
+{
+	return (void *)regs->ip;
+}
+
+noinstr bool arch_text_poke_is_trap(const void *addr)
+{
+	/* Pairs with the decrement in text_poke_retire(). */
+	return smp_load_acquire((const u8 *)addr) == INT3_INSN_OPCODE;
+}
+
+noinstr void arch_text_poke_emulate(struct pt_regs *regs,
+				    const struct text_poke_site *site)
+{
+	unsigned long next = (unsigned long)site->addr + site->len;
+	unsigned long dest = site->insn.dest;
+
+	switch (site->insn.opcode) {
+	case RET_INSN_OPCODE:
+		int3_emulate_ret(regs);
+		break;
+	case CALL_INSN_OPCODE:
+		int3_emulate_push(regs, next);
+		int3_emulate_jmp(regs, dest);
+		break;
+	case JMP32_INSN_OPCODE:
+		int3_emulate_jmp(regs, dest);
+		break;
+	default:
+		int3_emulate_jcc(regs, site->insn.opcode & 0xf, next,
+				 dest - next);
+		break;
+	}
+}

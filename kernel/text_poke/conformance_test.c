@@ -1,0 +1,693 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit test of a backend: does it do what <linux/text_poke.h> asks of one?
+ *
+ * One body for all architectures.  What differs is a row in
+ * <asm/text_poke_conformance.h>: a table of instructions, and a reference, written
+ * from the architecture's manual, of what they do to the registers.
+ */
+#include <kunit/static_stub.h>
+#include <kunit/test.h>
+#include <linux/cleanup.h>
+#include <linux/cpumask.h>
+#include <linux/delay.h>
+#include <linux/kthread.h>
+#include <linux/memory.h>
+#include <linux/perf_event.h>
+#include <linux/prandom.h>
+#include <linux/slab.h>
+#include <linux/text_poke.h>
+#include <linux/uaccess.h>
+
+#include <asm/ptrace.h>
+#include <asm/text_poke_conformance.h>
+
+#include "internal.h"
+
+#define LEN TEXT_POKE_TEST_LEN
+
+/* How often each instruction is tried, each time with other registers. */
+#define TRIES 100
+
+#define RANDOM_INSNS 20000
+
+/* Nothing that is emulated goes further from where the stack pointer is. */
+#define STACK 128
+
+/**
+ * struct insn - an instruction, and what the backend is to say about it
+ * @name:	as the assembler writes it
+ * @bytes:	the encoding
+ * @len:	its length
+ * @ret:	what arch_text_poke_prepare() returns when this is to be written
+ * @atomic:	may be exchanged with another such one while it is executed
+ * @pass:	a breakpoint that somebody else handles
+ * @padded:	with traps, which it never gets to
+ * @ool:	the handler has it executed out of line
+ */
+struct insn {
+	const char *name;
+	u8 bytes[TEXT_POKE_MAX];
+	u8 len;
+	int ret;
+	bool atomic;
+	bool pass;
+	bool padded;
+	bool ool;
+};
+
+static const struct insn insns[] = TEXT_POKE_TEST_INSNS;
+
+#define INSNS_END (insns + ARRAY_SIZE(insns))
+
+static struct rnd_state rnd;
+
+static void *field_addr(unsigned int i)
+{
+	return text_poke_test_field + i * LEN;
+}
+
+/* A site as the core would queue it; none of these reaches the text. */
+static int prepare(struct text_poke_site *site, const struct insn *old,
+		   const struct insn *new, const void *emulate)
+{
+	*site = (struct text_poke_site) {
+		.addr	= field_addr(0),
+		.len	= new->len,
+		.trap	= true,
+	};
+	if (old)
+		memcpy(site->old, old->bytes, old->len);
+	memcpy(site->new, new->bytes, new->len);
+	return arch_text_poke_prepare(site, emulate);
+}
+
+static bool is_emulated(const struct insn *insn)
+{
+	return !insn->ret && !insn->pass && !insn->ool;
+}
+
+static void decoder_knows_what_can_be_acted_as(struct kunit *test)
+{
+	struct text_poke_site site;
+	const struct insn *insn;
+
+	for (insn = insns; insn < INSNS_END; insn++) {
+		int ret = prepare(&site, NULL, insn, insn->bytes);
+
+		KUNIT_EXPECT_EQ_MSG(test, ret, insn->ret, "%s", insn->name);
+		if (ret)
+			continue;
+		KUNIT_EXPECT_EQ_MSG(test, site.pass, insn->pass, "%s",
+				    insn->name);
+		KUNIT_EXPECT_EQ_MSG(test, site.ool, insn->ool, "%s",
+				    insn->name);
+	}
+}
+
+/* One byte less of it is either no instruction or another one. */
+static void cut_off_instructions_are_refused(struct kunit *test)
+{
+	struct text_poke_site site;
+	const struct insn *insn;
+
+	for (insn = insns; insn < INSNS_END; insn++) {
+		struct insn cut = *insn;
+
+		if (insn->ret || insn->len == 1 || insn->padded)
+			continue;
+		cut.len--;
+		KUNIT_EXPECT_EQ_MSG(test, -EINVAL,
+				    prepare(&site, NULL, &cut, cut.bytes),
+				    "%s", insn->name);
+	}
+}
+
+/* Kprobes' breakpoints have to do with the one store in any case. */
+static void only_atomic_pairs_are_exchanged_directly(struct kunit *test)
+{
+	struct text_poke_site site;
+	const struct insn *old, *new;
+
+	for (old = insns; old < INSNS_END; old++) {
+		for (new = insns; new < INSNS_END; new++) {
+			if (old->len != new->len ||
+			    prepare(&site, old, new, new->bytes))
+				continue;
+			KUNIT_EXPECT_EQ_MSG(test, arch_text_poke_atomic(&site),
+					    (old->atomic && new->atomic) ||
+					    old->pass || new->pass,
+					    "%s -> %s", old->name, new->name);
+		}
+	}
+}
+
+/* Anywhere in the range. */
+static void encoders_agree_with_the_manual(struct kunit *test)
+{
+	u8 ours[LEN], theirs[LEN];
+	int i;
+
+	for (i = 0; i < RANDOM_INSNS; i++) {
+		void *from = field_addr(0);
+		u64 range = (u64)TEXT_POKE_TEST_AHEAD + TEXT_POKE_TEST_BACK;
+		u64 offset = prandom_u32_state(&rnd) % (range + 1);
+		void *to = from + ALIGN_DOWN(offset, TEXT_POKE_TEST_ALIGN) -
+			   TEXT_POKE_TEST_BACK;
+
+		text_poke_test_jump(ours, from, to);
+		text_poke_test_gen_jump(theirs, from, to);
+		KUNIT_ASSERT_MEMEQ(test, ours, theirs, LEN);
+		text_poke_test_call(ours, from, to);
+		text_poke_test_gen_call(theirs, from, to);
+		KUNIT_ASSERT_MEMEQ(test, ours, theirs, LEN);
+	}
+}
+
+static void traps_are_as_the_manual_has_them(struct kunit *test)
+{
+	u8 ours[LEN], theirs[TEXT_POKE_UNIT];
+	struct text_poke_site site;
+	const struct insn *insn;
+
+	text_poke_test_trap(ours);
+	for (insn = insns; insn < INSNS_END; insn++) {
+		if (prepare(&site, NULL, insn, insn->bytes) || site.pass)
+			continue;
+		arch_text_poke_trap(&site, theirs);
+		KUNIT_EXPECT_MEMEQ(test, ours, theirs, TEXT_POKE_UNIT);
+	}
+}
+
+static void passed_traps_are_those_of_their_owner(struct kunit *test)
+{
+	struct text_poke_site site;
+	const struct insn *insn;
+	u8 unit[TEXT_POKE_UNIT];
+
+	for (insn = insns; insn < INSNS_END; insn++) {
+		if (!insn->pass || prepare(&site, NULL, insn, insn->bytes))
+			continue;
+		arch_text_poke_trap(&site, unit);
+		KUNIT_EXPECT_MEMEQ(test, unit, insn->bytes, TEXT_POKE_UNIT);
+	}
+}
+
+static void traps_are_told_from_anything_else(struct kunit *test)
+{
+	u8 trap[LEN], unit[TEXT_POKE_MAX] __aligned(TEXT_POKE_MAX) = {};
+	const struct insn *insn;
+	int bit;
+
+	text_poke_test_trap(trap);
+	memcpy(unit, trap, TEXT_POKE_UNIT);
+	KUNIT_EXPECT_TRUE(test, arch_text_poke_is_trap(unit));
+	for (bit = 0; bit < TEXT_POKE_UNIT * BITS_PER_BYTE; bit++) {
+		unit[bit / BITS_PER_BYTE] ^= BIT(bit % BITS_PER_BYTE);
+		KUNIT_EXPECT_FALSE_MSG(test, arch_text_poke_is_trap(unit),
+				       "bit %d", bit);
+		unit[bit / BITS_PER_BYTE] ^= BIT(bit % BITS_PER_BYTE);
+	}
+	for (insn = insns; insn < INSNS_END; insn++) {
+		if (!memcmp(insn->bytes, trap, TEXT_POKE_UNIT))
+			continue;
+		memcpy(unit, insn->bytes, TEXT_POKE_UNIT);
+		KUNIT_EXPECT_FALSE_MSG(test, arch_text_poke_is_trap(unit), "%s",
+				       insn->name);
+	}
+}
+
+/* Registers in which every bit counts, in a CPU that has trapped at @addr. */
+static void randomise(struct pt_regs *regs, u8 *stack, void *addr)
+{
+	prandom_bytes_state(&rnd, regs, sizeof(*regs));
+	prandom_bytes_state(&rnd, stack, STACK);
+	text_poke_test_trapped(regs, addr, stack + STACK / 2);
+}
+
+static void traps_say_where_they_are(struct kunit *test)
+{
+	struct pt_regs regs;
+	u8 stack[STACK];
+	int i;
+
+	for (i = 0; i < TEXT_POKE_TEST_FIELD; i++) {
+		randomise(&regs, stack, field_addr(i));
+		KUNIT_ASSERT_PTR_EQ(test, arch_text_poke_trap_addr(&regs),
+				    field_addr(i));
+	}
+}
+
+/* What the trap's entry code would do on a CPU that hits @site. */
+static bool hit(const struct text_poke_site *site, struct pt_regs *regs)
+{
+	bool handled;
+
+	guard(mutex)(&text_mutex);
+	text_poke_publish(site, 1);
+	preempt_disable();
+	handled = text_poke_handle_trap(regs);
+	preempt_enable();
+	text_poke_retire();
+	return handled;
+}
+
+/*
+ * Everything a trap handler can change is compared: all of pt_regs, flags
+ * included, and the stack.  Both get the same stack, since its address is one
+ * of the registers.
+ */
+static bool acts_as(const struct text_poke_site *site, const u8 *insn,
+		    size_t len)
+{
+	u8 before[STACK], want_stack[STACK], stack[STACK] __aligned(16);
+	struct pt_regs want, got;
+
+	randomise(&got, stack, site->addr);
+	memcpy(before, stack, STACK);
+	want = got;
+	if (!text_poke_test_reference(&want, site->addr, insn, len))
+		return false;
+	memcpy(want_stack, stack, STACK);
+
+	memcpy(stack, before, STACK);
+	return hit(site, &got) && !memcmp(&want, &got, sizeof(got)) &&
+	       !memcmp(want_stack, stack, STACK);
+}
+
+static void handler_acts_as_the_manual_says(struct kunit *test)
+{
+	struct text_poke_site site;
+	const struct insn *insn;
+	int i;
+
+	for (insn = insns; insn < INSNS_END; insn++) {
+		if (!is_emulated(insn) ||
+		    prepare(&site, NULL, insn, insn->bytes))
+			continue;
+		for (i = 0; i < TRIES; i++)
+			KUNIT_EXPECT_TRUE_MSG(test,
+					      acts_as(&site, insn->bytes,
+						      insn->len),
+					      "%s", insn->name);
+	}
+}
+
+/* A caller may ask for another instruction to be acted as than the new one. */
+static void handler_acts_as_it_is_told(struct kunit *test)
+{
+	struct text_poke_site site;
+	const struct insn *new, *told;
+
+	for (new = insns; new < INSNS_END; new++) {
+		for (told = insns; told < INSNS_END; told++) {
+			if (!is_emulated(new) || !is_emulated(told) ||
+			    new->len != told->len)
+				continue;
+			KUNIT_EXPECT_EQ(test, 0, prepare(&site, NULL, new,
+							 told->bytes));
+			KUNIT_EXPECT_TRUE_MSG(test,
+					      acts_as(&site, told->bytes,
+						      told->len),
+					      "%s for %s", told->name,
+					      new->name);
+		}
+	}
+}
+
+static bool reference_knows(const struct insn *insn)
+{
+	u8 stack[STACK] __aligned(16);
+	struct pt_regs regs;
+
+	randomise(&regs, stack, field_addr(0));
+	return text_poke_test_reference(&regs, field_addr(0), insn->bytes,
+					insn->len);
+}
+
+/* Whatever the decoder takes, it takes for what the manual says it is. */
+static void handler_acts_as_random_instructions(struct kunit *test)
+{
+	struct text_poke_site site;
+	struct insn insn = {};
+	int i, known = 0;
+
+	for (i = 0; i < RANDOM_INSNS; i++) {
+		bool taken;
+
+		text_poke_test_random(insn.bytes, &insn.len,
+				      prandom_u32_state(&rnd),
+				      prandom_u32_state(&rnd));
+		taken = !prepare(&site, NULL, &insn, insn.bytes) &&
+			!site.pass && !site.ool;
+		KUNIT_ASSERT_EQ_MSG(test, taken, reference_knows(&insn), "%*ph",
+				    insn.len, insn.bytes);
+		if (taken)
+			KUNIT_ASSERT_TRUE_MSG(test, acts_as(&site, insn.bytes,
+							    insn.len),
+					      "%*ph", insn.len, insn.bytes);
+		known += taken;
+	}
+	KUNIT_EXPECT_GT(test, known, RANDOM_INSNS / 10);
+}
+
+/* One site of a batch may be somebody else's breakpoint. */
+static void handler_leaves_passed_traps_alone(struct kunit *test)
+{
+	u8 unit[TEXT_POKE_MAX] __aligned(TEXT_POKE_MAX);
+	struct text_poke_site site = {
+		.addr	= unit,
+		.len	= LEN,
+		.trap	= true,
+		.pass	= true,
+	};
+	u8 stack[STACK] __aligned(16);
+	struct pt_regs regs, untouched;
+
+	text_poke_test_trap(unit);
+	randomise(&regs, stack, unit);
+	untouched = regs;
+	KUNIT_EXPECT_FALSE(test, hit(&site, &regs));
+	KUNIT_EXPECT_MEMEQ(test, &regs, &untouched, sizeof(regs));
+}
+
+#ifdef CONFIG_HAVE_TEXT_POKE_SLOTS
+/* Behind the instruction is the trap that leads back to the site. */
+static void slots_hold_the_instruction_and_a_trap(struct kunit *test)
+{
+	u8 slot[TEXT_POKE_SLOT], trap[LEN], stack[STACK] __aligned(16);
+	struct text_poke_site site;
+	const struct insn *insn;
+	struct pt_regs regs;
+
+	text_poke_test_trap(trap);
+	for (insn = insns; insn < INSNS_END; insn++) {
+		if (!insn->ool || prepare(&site, NULL, insn, insn->bytes))
+			continue;
+		site.slot = slot;
+		arch_text_poke_slot(&site, slot);
+		KUNIT_EXPECT_MEMEQ(test, slot, insn->bytes, insn->len);
+		KUNIT_EXPECT_MEMEQ(test, slot + insn->len, trap,
+				   TEXT_POKE_UNIT);
+		randomise(&regs, stack, site.addr);
+		KUNIT_EXPECT_TRUE(test, hit(&site, &regs));
+		KUNIT_EXPECT_EQ(test, instruction_pointer(&regs),
+				(unsigned long)slot);
+	}
+}
+#endif
+
+static int poke(void *addr, const void *old, const void *new, size_t len)
+{
+	guard(mutex)(&text_mutex);
+	return text_poke_single(addr, old, new, len, NULL);
+}
+
+/* The longest instruction covers two sites of the field at most. */
+static void restore_field(struct kunit *test)
+{
+	u8 nop[LEN];
+	int i;
+
+	text_poke_test_nop(nop);
+	for (i = 0; i < 2; i++)
+		KUNIT_EXPECT_EQ(test, 0, poke(field_addr(i), NULL, nop, LEN));
+}
+
+static struct perf_event *listener_open(void)
+{
+	struct perf_event_attr attr = {
+		.type		= PERF_TYPE_SOFTWARE,
+		.config		= PERF_COUNT_SW_DUMMY,
+		.size		= sizeof(attr),
+		.text_poke	= 1,
+	};
+
+	return perf_event_create_kernel_counter(&attr, 0, NULL, NULL, NULL);
+}
+
+static void listener_close(void *event)
+{
+	perf_event_release_kernel(event);
+}
+
+/* From here to the end of the case batches are guarded. */
+static void listen(struct kunit *test)
+{
+	struct perf_event *event = listener_open();
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(event));
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, listener_close,
+							   event));
+}
+
+/* A refused instruction leaves what was there. */
+static void check_write(struct kunit *test, const struct insn *insn)
+{
+	void *addr = field_addr(0);
+	u8 before[TEXT_POKE_MAX];
+
+	memcpy(before, addr, insn->len);
+	KUNIT_EXPECT_EQ_MSG(test, insn->ret,
+			    poke(addr, before, insn->bytes, insn->len), "%s",
+			    insn->name);
+	KUNIT_EXPECT_MEMEQ(test, addr, insn->ret ? before : insn->bytes,
+			   insn->len);
+	restore_field(test);
+}
+
+static void instructions_are_written_unheard(struct kunit *test)
+{
+	const struct insn *insn;
+
+	for (insn = insns; insn < INSNS_END; insn++)
+		check_write(test, insn);
+}
+
+static void instructions_are_written_guarded(struct kunit *test)
+{
+	const struct insn *insn;
+
+	listen(test);
+	for (insn = insns; insn < INSNS_END; insn++)
+		check_write(test, insn);
+}
+
+/* Stores left until one fails. */
+static int stores_left;
+
+static int failing_store(void *alias, const void *bytes, size_t len)
+{
+	if (!stores_left--)
+		return -EFAULT;
+	return copy_to_kernel_nofault(alias, bytes, len);
+}
+
+/* Returns whether the change was made; if not, nothing must be left of it. */
+static bool poke_failing_at(struct kunit *test, const struct insn *insn,
+			    int stores)
+{
+	void *addr = field_addr(0);
+	u8 before[TEXT_POKE_MAX];
+	int ret;
+
+	memcpy(before, addr, insn->len);
+	stores_left = stores;
+	kunit_activate_static_stub(test, text_poke_store, failing_store);
+	ret = poke(addr, before, insn->bytes, insn->len);
+	kunit_deactivate_static_stub(test, text_poke_store);
+	if (!ret)
+		return true;
+	KUNIT_EXPECT_EQ(test, ret, -EFAULT);
+	KUNIT_EXPECT_MEMEQ(test, addr, before, insn->len);
+	return false;
+}
+
+/* One for the slot, the trap, the tail and the unit each. */
+static void failed_stores_leave_the_old_instruction(struct kunit *test)
+{
+	const struct insn *insn;
+	int failed;
+
+	listen(test);
+	for (insn = insns; insn < INSNS_END; insn++) {
+		if (insn->ret || !memcmp(insn->bytes, field_addr(0), insn->len))
+			continue;
+		failed = 0;
+		while (failed < 10 && !poke_failing_at(test, insn, failed))
+			failed++;
+		KUNIT_EXPECT_EQ_MSG(test, failed,
+				    (insn->len > TEXT_POKE_UNIT ? 3 : 2) +
+				    insn->ool, "%s", insn->name);
+		restore_field(test);
+	}
+}
+
+static void misaligned_sites_are_refused(struct kunit *test)
+{
+	struct text_poke_site site;
+	const struct insn *insn;
+	int off;
+
+	for (insn = insns; insn < INSNS_END; insn++) {
+		if (insn->ret)
+			continue;
+		KUNIT_EXPECT_EQ(test, 0, prepare(&site, NULL, insn,
+						 insn->bytes));
+		for (off = 1; off < TEXT_POKE_TEST_ALIGN; off++) {
+			site.addr = field_addr(0) + off;
+			KUNIT_EXPECT_EQ(test, -EINVAL,
+					arch_text_poke_prepare(&site,
+							       insn->bytes));
+		}
+	}
+}
+
+/* Word by word, for the alias may be where a sanitizer does not look. */
+static bool alias_shows(void *addr, size_t len)
+{
+	struct arch_text_poke_map map;
+	void *alias = arch_text_poke_map(addr, &map);
+	bool same = alias;
+	size_t i;
+
+	for (i = 0; same && i < len; i += sizeof(long))
+		same = READ_ONCE_NOCHECK(*(long *)(alias + i)) ==
+		       *(long *)(addr + i);
+	if (alias)
+		arch_text_poke_unmap(&map);
+	return same;
+}
+
+/* To the end of the page, wherever in it the mapping begins. */
+static void alias_shows_the_text(struct kunit *test)
+{
+	static const size_t offsets[] = { 0, 64, PAGE_SIZE - sizeof(long) };
+	void *page = (void *)((unsigned long)field_addr(0) & PAGE_MASK);
+	int i;
+
+	guard(mutex)(&text_mutex);
+	for (i = 0; i < ARRAY_SIZE(offsets); i++)
+		KUNIT_EXPECT_TRUE_MSG(test, alias_shows(page + offsets[i],
+							PAGE_SIZE - offsets[i]),
+				      "at %zu", offsets[i]);
+}
+
+static void alias_goes_away(struct kunit *test)
+{
+	struct arch_text_poke_map map;
+	void *alias;
+	u8 byte;
+
+	guard(mutex)(&text_mutex);
+	alias = arch_text_poke_map(field_addr(0), &map);
+	KUNIT_ASSERT_NOT_NULL(test, alias);
+	arch_text_poke_unmap(&map);
+	KUNIT_EXPECT_NE(test, 0, copy_from_kernel_nofault(&byte, alias, 1));
+}
+
+/**
+ * struct masked - a CPU that cannot take an interrupt for a while
+ * @task:	what keeps it busy
+ * @begun:	interrupts are off
+ * @ending:	they will be on in a moment
+ */
+struct masked {
+	struct task_struct *task;
+	bool begun;
+	bool ending;
+};
+
+static int mask_for_a_while(void *data)
+{
+	struct masked *masked = data;
+
+	local_irq_disable();
+	WRITE_ONCE(masked->begun, true);
+	mdelay(20);
+	WRITE_ONCE(masked->ending, true);
+	local_irq_enable();
+	while (!kthread_should_stop())
+		schedule_timeout_interruptible(1);
+	return 0;
+}
+
+/* Until it has taken the interrupt a CPU may be executing what it fetched. */
+static void sync_waits_for_every_cpu(struct kunit *test)
+{
+	struct masked masked = {};
+	int other;
+
+	if (num_online_cpus() < 2)
+		kunit_skip(test, "needs a second CPU");
+
+	migrate_disable();
+	other = cpumask_any_but(cpu_online_mask, smp_processor_id());
+	masked.task = kthread_create(mask_for_a_while, &masked, "text_poke_test");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(masked.task));
+	kthread_bind(masked.task, other);
+	wake_up_process(masked.task);
+	while (!READ_ONCE(masked.begun))
+		cond_resched();
+
+	mutex_lock(&text_mutex);
+	arch_text_poke_sync();
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(masked.ending));
+	mutex_unlock(&text_mutex);
+	kthread_stop(masked.task);
+	migrate_enable();
+}
+
+static int conformance_init(struct kunit *test)
+{
+	prandom_seed_state(&rnd, 20);
+	return 0;
+}
+
+static void conformance_exit(struct kunit *test)
+{
+	u8 nop[LEN];
+	int i;
+
+	text_poke_test_nop(nop);
+	for (i = 0; i < 2; i++)
+		KUNIT_EXPECT_EQ(test, 0, text_poke_verify(field_addr(i), nop,
+							  LEN));
+}
+
+static struct kunit_case conformance_cases[] = {
+	KUNIT_CASE(decoder_knows_what_can_be_acted_as),
+	KUNIT_CASE(cut_off_instructions_are_refused),
+	KUNIT_CASE(misaligned_sites_are_refused),
+	KUNIT_CASE(only_atomic_pairs_are_exchanged_directly),
+	KUNIT_CASE(encoders_agree_with_the_manual),
+	KUNIT_CASE(traps_are_as_the_manual_has_them),
+	KUNIT_CASE(passed_traps_are_those_of_their_owner),
+	KUNIT_CASE(traps_are_told_from_anything_else),
+	KUNIT_CASE(traps_say_where_they_are),
+	KUNIT_CASE(handler_acts_as_the_manual_says),
+	KUNIT_CASE(handler_acts_as_it_is_told),
+	KUNIT_CASE(handler_acts_as_random_instructions),
+	KUNIT_CASE(handler_leaves_passed_traps_alone),
+#ifdef CONFIG_HAVE_TEXT_POKE_SLOTS
+	KUNIT_CASE(slots_hold_the_instruction_and_a_trap),
+#endif
+	KUNIT_CASE(instructions_are_written_unheard),
+	KUNIT_CASE(instructions_are_written_guarded),
+	KUNIT_CASE(failed_stores_leave_the_old_instruction),
+	KUNIT_CASE(alias_shows_the_text),
+	KUNIT_CASE(alias_goes_away),
+	KUNIT_CASE(sync_waits_for_every_cpu),
+	{}
+};
+
+static struct kunit_suite conformance_suite = {
+	.name		= "text_poke_conformance",
+	.init		= conformance_init,
+	.exit		= conformance_exit,
+	.test_cases	= conformance_cases,
+};
+kunit_test_suite(conformance_suite);
+
+MODULE_DESCRIPTION("KUnit test of a text poke backend");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Slots: where the trap handler lets a CPU execute what it cannot act as.
+ *
+ * A slot belongs to one site of one batch.  The handler sends a CPU that hits
+ * the site into the slot; the trap at the end of the slot sends it back:
+ *
+ *      site            slot
+ *   +---------+     +---------+
+ *   |  trap   | --> |   new   |  a copy of the new instruction
+ *   +---------+     +---------+
+ *   |  next   | <-- |  trap   |  text_poke_leave_slot()
+ *   +---------+     +---------+
+ *
+ * When the batch is retired nobody can enter a slot any more, but somebody may
+ * be in one: a task that was preempted there, an idle CPU in an interrupt.  So
+ * the page is freed only after text_poke_quiesce().
+ *
+ * A decoder of hardware traces follows a CPU into the slots.  So perf is told
+ * of the page (KSYMBOL, type OOL) and of each slot's contents (TEXT_POKE)
+ * before the first trap is written, and of the end of both when nobody can be
+ * in there.
+ *
+ * All slots of a batch are in one page.  A batch that needs more of them is
+ * written in parts, as one that needs more memory for its sites.
+ */
+#include <linux/execmem.h>
+#include <linux/memory.h>
+#include <linux/perf_event.h>
+#include <linux/set_memory.h>
+#include <linux/text_poke.h>
+#include <linux/vmalloc.h>
+
+#include "internal.h"
+
+#define SLOT_PAGE_SYM "text_poke_slot_page"
+
+struct text_poke_slots text_poke_slots;
+
+static void *slot_at(unsigned int i)
+{
+	return text_poke_slots.page + i * TEXT_POKE_SLOT;
+}
+
+static int write_slot(const struct text_poke_site *site)
+{
+	struct arch_text_poke_map map;
+	u8 bytes[TEXT_POKE_SLOT];
+	void *alias;
+	int ret;
+
+	arch_text_poke_slot(site, bytes);
+	alias = text_poke_map(site->slot, &map);
+	if (!alias)
+		return -EFAULT;
+	ret = text_poke_store(alias, bytes, sizeof(bytes));
+	arch_text_poke_unmap(&map);
+	arch_text_poke_flush(site->slot, sizeof(bytes));
+	return ret;
+}
+
+static int get_page_for_slots(void)
+{
+	void *page;
+
+	if (text_poke_slots.page)
+		return 0;
+	page = execmem_alloc(EXECMEM_KPROBES, PAGE_SIZE);
+	if (!page)
+		return -ENOMEM;
+	if (set_memory_rox((unsigned long)page, 1)) {
+		execmem_free(page);
+		return -ENOMEM;
+	}
+	/*
+	 * The trap handler may look as soon as the first trap is written,
+	 * which is after text_poke_publish() has put this in order.
+	 */
+	WRITE_ONCE(text_poke_slots.page, page);
+	return 0;
+}
+
+/**
+ * text_poke_slots_full - is there no slot left for this batch?
+ *
+ * Context: text_mutex held.
+ */
+bool text_poke_slots_full(void)
+{
+	return text_poke_slots.nr == TEXT_POKE_SLOTS;
+}
+
+static void tell_of_page(bool gone)
+{
+	perf_event_ksymbol(PERF_RECORD_KSYMBOL_TYPE_OOL,
+			   (unsigned long)text_poke_slots.page, PAGE_SIZE,
+			   gone, SLOT_PAGE_SYM);
+}
+
+/* Nobody is in the slots any more. */
+static void end_slots(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < text_poke_slots.nr; i++)
+		text_poke_record(slot_at(i), slot_at(i), TEXT_POKE_SLOT, NULL,
+				 0);
+	tell_of_page(true);
+}
+
+/**
+ * text_poke_slots_free - end the slots of a batch that is over
+ *
+ * Context: Process context, text_mutex held, after step h.  Sleeps until
+ * nobody is in a slot.
+ */
+void text_poke_slots_free(void)
+{
+	if (!text_poke_slots.page)
+		return;
+	if (text_poke_slots.used)
+		text_poke_quiesce();
+	if (text_poke_slots.recorded)
+		end_slots();
+	execmem_free(text_poke_slots.page);
+	WRITE_ONCE(text_poke_slots.page, NULL);
+	text_poke_slots.nr = 0;
+	text_poke_slots.used = false;
+	text_poke_slots.recorded = false;
+}
+
+/**
+ * text_poke_slot_get - give a site a slot, and fill it
+ * @site:	the site, prepared, with @ool set
+ *
+ * Context: Process context, may sleep, text_mutex held.
+ * Return: 0; -ENOMEM without a page, -EFAULT if it cannot be written.
+ */
+int text_poke_slot_get(struct text_poke_site *site)
+{
+	unsigned int i = text_poke_slots.nr;
+	int ret;
+
+	ret = get_page_for_slots();
+	if (ret)
+		return ret;
+	site->slot = slot_at(i);
+	text_poke_slots.back[i] = site->addr + site->len;
+	ret = write_slot(site);
+	if (!ret)
+		text_poke_slots.nr++;
+	else if (!i)
+		text_poke_slots_free();
+	return ret;
+}
+
+/**
+ * text_poke_slots_begin - from here on CPUs may enter the slots
+ * @listening:	tell perf first
+ *
+ * Context: text_mutex held, before step b.
+ */
+void text_poke_slots_begin(bool listening)
+{
+	unsigned int i;
+
+	if (!text_poke_slots.nr)
+		return;
+	text_poke_slots.used = true;
+	text_poke_slots.recorded = listening;
+	if (!listening)
+		return;
+	tell_of_page(false);
+	for (i = 0; i < text_poke_slots.nr; i++)
+		text_poke_record(slot_at(i), NULL, 0, slot_at(i),
+				 TEXT_POKE_SLOT);
+}

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit test of slots: what the trap handler cannot act as is executed out of
+ * line, and perf knows where.
+ *
+ * The text is that of text_poke_test.c.  The instruction which needs a slot
+ * comes from <asm/text_poke_test.h>; with it, text_poke_test_fn() returns
+ * TEXT_POKE_TEST_STEPPED.
+ */
+#include <kunit/static_stub.h>
+#include <kunit/test.h>
+#include <linux/cleanup.h>
+#include <linux/cpumask.h>
+#include <linux/jiffies.h>
+#include <linux/kthread.h>
+#include <linux/memory.h>
+#include <linux/perf_event.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/text_poke.h>
+
+#include <asm/ptrace.h>
+#include <asm/text_poke_test.h>
+
+#include "internal.h"
+
+#define LEN TEXT_POKE_TEST_LEN
+
+static u8 nop[LEN], step[LEN];
+
+/* What the function returned while its site trapped, and how often it ran. */
+static int trapped_ret, trapped_runs;
+
+/* Records as perf would get them. */
+#define MAX_RECORDS 8
+static struct {
+	const void *addr;
+	size_t old_len;
+	size_t new_len;
+} records[MAX_RECORDS];
+static unsigned int nr_records;
+
+static int poke(const void *old, const void *new)
+{
+	guard(mutex)(&text_mutex);
+	return text_poke_single(text_poke_test_site, old, new, LEN, NULL);
+}
+
+static bool site_traps(void)
+{
+	u8 trap[LEN];
+
+	text_poke_test_trap(trap);
+	return !text_poke_verify(text_poke_test_site, trap, LEN);
+}
+
+/* Before a store: if the trap is there, run into it. */
+static int run_then_store(void *alias, const void *bytes, size_t len)
+{
+	if (site_traps()) {
+		trapped_ret = text_poke_test_fn();
+		trapped_runs++;
+	}
+	return copy_to_kernel_nofault(alias, bytes, len);
+}
+
+static void note_record(const void *addr, const void *old, size_t old_len,
+			const void *new, size_t new_len)
+{
+	if (nr_records < MAX_RECORDS) {
+		records[nr_records].addr = addr;
+		records[nr_records].old_len = old_len;
+		records[nr_records].new_len = new_len;
+	}
+	nr_records++;
+}
+
+static void the_cpu_runs_the_instruction_in_its_slot(struct kunit *test)
+{
+	u64 traps = text_poke_traps();
+
+	kunit_activate_static_stub(test, text_poke_store, run_then_store);
+	KUNIT_EXPECT_EQ(test, 0, poke(nop, step));
+	kunit_deactivate_static_stub(test, text_poke_store);
+
+	KUNIT_EXPECT_EQ(test, trapped_runs, 1);
+	KUNIT_EXPECT_EQ(test, trapped_ret, TEXT_POKE_TEST_STEPPED);
+	KUNIT_EXPECT_EQ(test, text_poke_traps(), traps + 1);
+	KUNIT_EXPECT_EQ(test, text_poke_test_fn(), TEXT_POKE_TEST_STEPPED);
+}
+
+/* Such a batch is guarded even if nobody listens. */
+static void sites_with_a_slot_are_guarded(struct kunit *test)
+{
+	u64 guarded = text_poke_stats.guarded;
+
+	KUNIT_EXPECT_EQ(test, 0, poke(nop, step));
+	KUNIT_EXPECT_EQ(test, text_poke_stats.guarded, guarded + 1);
+}
+
+static void a_slot_holds_the_instruction_and_a_trap(struct kunit *test)
+{
+	struct text_poke_site site = {
+		.addr	= text_poke_test_site,
+		.len	= LEN,
+	};
+	u8 trap[LEN];
+
+	text_poke_test_trap(trap);
+	memcpy(site.new, step, LEN);
+	guard(mutex)(&text_mutex);
+	KUNIT_ASSERT_EQ(test, 0, arch_text_poke_prepare(&site, step));
+	KUNIT_ASSERT_TRUE(test, site.ool);
+	KUNIT_ASSERT_EQ(test, 0, text_poke_slot_get(&site));
+
+	KUNIT_EXPECT_EQ(test, 0, text_poke_verify(site.slot, step, LEN));
+	KUNIT_EXPECT_EQ(test, 0, text_poke_verify(site.slot + LEN, trap, LEN));
+	KUNIT_EXPECT_PTR_EQ(test, text_poke_slot_end(site.slot + LEN),
+			    site.addr + LEN);
+	KUNIT_EXPECT_NULL(test, text_poke_slot_end(site.slot - 1));
+	KUNIT_EXPECT_NULL(test, text_poke_slot_end(site.slot + PAGE_SIZE));
+
+	text_poke_slots_free();
+	KUNIT_EXPECT_NULL(test, text_poke_slot_end(site.slot + LEN));
+}
+
+/* The contents come before the site, and go after it, at the same address. */
+static void perf_is_told_of_slots(struct kunit *test)
+{
+	struct perf_event *event = text_poke_test_listen();
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(event));
+	kunit_activate_static_stub(test, text_poke_record, note_record);
+	KUNIT_EXPECT_EQ(test, 0, poke(nop, step));
+	kunit_deactivate_static_stub(test, text_poke_record);
+	perf_event_release_kernel(event);
+
+	KUNIT_ASSERT_EQ(test, nr_records, 3);
+	KUNIT_EXPECT_EQ(test, records[0].old_len, 0);
+	KUNIT_EXPECT_EQ(test, records[0].new_len, TEXT_POKE_SLOT);
+	KUNIT_EXPECT_PTR_EQ(test, records[1].addr,
+			    (const void *)text_poke_test_site);
+	KUNIT_EXPECT_PTR_EQ(test, records[2].addr, records[0].addr);
+	KUNIT_EXPECT_EQ(test, records[2].old_len, TEXT_POKE_SLOT);
+	KUNIT_EXPECT_EQ(test, records[2].new_len, 0);
+}
+
+static int poke_field(unsigned int nr, const void *old, const void *new)
+{
+	unsigned int i;
+	int ret = 0;
+
+	guard(mutex)(&text_mutex);
+	for (i = 0; !ret && i < nr; i++)
+		ret = text_poke_batch_add(text_poke_test_field + i * LEN, old,
+					  new, LEN, NULL);
+	return ret ?: text_poke_batch_finish();
+}
+
+static void more_sites_than_slots_are_written_in_parts(struct kunit *test)
+{
+	unsigned int i, nr = TEXT_POKE_SLOTS + 1;
+	u64 batches = text_poke_stats.batches;
+
+	KUNIT_EXPECT_EQ(test, 0, poke_field(nr, nop, step));
+	KUNIT_EXPECT_EQ(test, text_poke_stats.batches, batches + 2);
+	for (i = 0; i < nr; i++)
+		KUNIT_EXPECT_EQ(test, 0,
+				text_poke_verify(text_poke_test_field + i * LEN,
+						 step, LEN));
+	KUNIT_EXPECT_EQ(test, 0, poke_field(nr, step, nop));
+}
+
+static int failing_store(void *alias, const void *bytes, size_t len)
+{
+	return -EFAULT;
+}
+
+static void a_slot_that_cannot_be_written_changes_nothing(struct kunit *test)
+{
+	u64 batches = text_poke_stats.batches;
+
+	kunit_activate_static_stub(test, text_poke_store, failing_store);
+	KUNIT_EXPECT_EQ(test, -EFAULT, poke(nop, step));
+	kunit_deactivate_static_stub(test, text_poke_store);
+	KUNIT_EXPECT_EQ(test, text_poke_stats.batches, batches);
+	KUNIT_EXPECT_EQ(test, text_poke_test_fn(), 1);
+}
+
+/* How often another CPU has run the site, and seen neither old nor new. */
+static u64 calls, wrong;
+
+static int run_site(void *unused)
+{
+	int ret;
+
+	while (!kthread_should_stop()) {
+		ret = text_poke_test_fn();
+		if (ret != 1 && ret != TEXT_POKE_TEST_STEPPED)
+			wrong++;
+		WRITE_ONCE(calls, calls + 1);
+		/* Or text_poke_quiesce() would wait for the end of the test. */
+		if (!(calls % 1024))
+			cond_resched_tasks_rcu_qs();
+	}
+	return 0;
+}
+
+static int poke_for(unsigned int ms)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(ms);
+	int ret = 0;
+
+	while (!ret && time_before(jiffies, end))
+		ret = poke(nop, step) ?: poke(step, nop);
+	return ret;
+}
+
+/* Another CPU goes through slots that come and go. */
+static void other_cpus_see_old_or_new(struct kunit *test)
+{
+	u64 traps = text_poke_traps();
+	struct task_struct *task;
+
+	if (num_online_cpus() < 2)
+		kunit_skip(test, "needs a second CPU");
+
+	migrate_disable();
+	task = kthread_create(run_site, NULL, "text_poke_slot_test");
+	if (!IS_ERR(task)) {
+		kthread_bind(task, cpumask_any_but(cpu_online_mask,
+						   smp_processor_id()));
+		wake_up_process(task);
+		KUNIT_EXPECT_EQ(test, 0, poke_for(1000));
+		kthread_stop(task);
+	}
+	migrate_enable();
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+	KUNIT_EXPECT_EQ(test, wrong, 0);
+	KUNIT_EXPECT_GT(test, text_poke_traps(), traps);
+	kunit_info(test, "%llu calls, %llu traps", calls,
+		   text_poke_traps() - traps);
+}
+
+static int slot_test_init(struct kunit *test)
+{
+	text_poke_test_nop(nop);
+	text_poke_test_step(step);
+	trapped_ret = 0;
+	trapped_runs = 0;
+	nr_records = 0;
+	return 0;
+}
+
+static void slot_test_exit(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, 0, poke(NULL, nop));
+	KUNIT_EXPECT_EQ(test, text_poke_test_fn(), 1);
+	KUNIT_EXPECT_NULL(test, text_poke_slots.page);
+}
+
+static struct kunit_case slot_cases[] = {
+	KUNIT_CASE(the_cpu_runs_the_instruction_in_its_slot),
+	KUNIT_CASE(sites_with_a_slot_are_guarded),
+	KUNIT_CASE(a_slot_holds_the_instruction_and_a_trap),
+	KUNIT_CASE(perf_is_told_of_slots),
+	KUNIT_CASE(more_sites_than_slots_are_written_in_parts),
+	KUNIT_CASE(a_slot_that_cannot_be_written_changes_nothing),
+	KUNIT_CASE_SLOW(other_cpus_see_old_or_new),
+	{}
+};
+
+static struct kunit_suite slot_suite = {
+	.name		= "text_poke_slot",
+	.init		= slot_test_init,
+	.exit		= slot_test_exit,
+	.test_cases	= slot_cases,
+};
+kunit_test_suite(slot_suite);
+
+MODULE_DESCRIPTION("KUnit test of text poke slots");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * BPF programs that make the kernel change text: a tail call into a slot of a
+ * program array, which some JITs patch when the slot is filled, and, where the
+ * kernel has BTF, a program at the entry of a kernel function.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <linux/bpf.h>
+#include <linux/btf.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "text_poke.h"
+
+#define FUNCTION	"vfs_write"
+
+/* They are loaded and freed each time, so that their code comes and goes. */
+static int array = -1, caller = -1, callee = -1, fentry = -1, attached = -1;
+
+static int bpf(int cmd, union bpf_attr *attr)
+{
+	return syscall(SYS_bpf, cmd, attr, sizeof(*attr));
+}
+
+static int load(union bpf_attr *attr, const struct bpf_insn *insns, int nr)
+{
+	attr->insns = (__u64)(unsigned long)insns;
+	attr->insn_cnt = nr;
+	attr->license = (__u64)(unsigned long)"GPL";
+	return bpf(BPF_PROG_LOAD, attr);
+}
+
+#define SET_R0	{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 0 }
+#define EXIT	{ .code = BPF_JMP | BPF_EXIT }
+
+static int load_callee(void)
+{
+	const struct bpf_insn insns[] = { SET_R0, EXIT };
+	union bpf_attr attr = { .prog_type = BPF_PROG_TYPE_KPROBE };
+
+	return load(&attr, insns, 2);
+}
+
+/* The context is in R1 already; the index has to be a constant. */
+static int load_caller(void)
+{
+	const struct bpf_insn insns[] = {
+		{ .code = BPF_LD | BPF_IMM | BPF_DW, .dst_reg = 2,
+		  .src_reg = BPF_PSEUDO_MAP_FD, .imm = array },
+		{ },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 3, .imm = 0 },
+		{ .code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_tail_call },
+		SET_R0,
+		EXIT,
+	};
+	union bpf_attr attr = { .prog_type = BPF_PROG_TYPE_KPROBE };
+
+	return load(&attr, insns, sizeof(insns) / sizeof(*insns));
+}
+
+static int make_array(void)
+{
+	union bpf_attr attr = {
+		.map_type	= BPF_MAP_TYPE_PROG_ARRAY,
+		.key_size	= 4,
+		.value_size	= 4,
+		.max_entries	= 1,
+	};
+
+	return bpf(BPF_MAP_CREATE, &attr);
+}
+
+static void fill_array(bool on)
+{
+	__u32 key = 0, value = callee;
+	union bpf_attr attr = {
+		.map_fd	= array,
+		.key	= (__u64)(unsigned long)&key,
+		.value	= on ? (__u64)(unsigned long)&value : 0,
+	};
+
+	bpf(on ? BPF_MAP_UPDATE_ELEM : BPF_MAP_DELETE_ELEM, &attr);
+}
+
+/* What follows a type's header, in bytes. */
+static size_t btf_tail(const struct btf_type *t)
+{
+	size_t vlen = BTF_INFO_VLEN(t->info);
+
+	switch (BTF_INFO_KIND(t->info)) {
+	case BTF_KIND_INT:
+	case BTF_KIND_VAR:
+	case BTF_KIND_DECL_TAG:
+		return 4;
+	case BTF_KIND_ARRAY:
+		return sizeof(struct btf_array);
+	case BTF_KIND_STRUCT:
+	case BTF_KIND_UNION:
+		return vlen * sizeof(struct btf_member);
+	case BTF_KIND_ENUM:
+	case BTF_KIND_FUNC_PROTO:
+		return vlen * 8;
+	case BTF_KIND_ENUM64:
+	case BTF_KIND_DATASEC:
+		return vlen * 12;
+	default:
+		return 0;
+	}
+}
+
+static int btf_find(const struct btf_header *h, const char *name)
+{
+	const char *data = (const char *)h + h->hdr_len;
+	const char *at = data + h->type_off, *end = at + h->type_len;
+
+	for (int id = 1; at < end; id++) {
+		const struct btf_type *t = (const void *)at;
+
+		if (BTF_INFO_KIND(t->info) == BTF_KIND_FUNC &&
+		    !strcmp(data + h->str_off + t->name_off, name))
+			return id;
+		at += sizeof(*t) + btf_tail(t);
+	}
+	return -1;
+}
+
+static void *read_btf(void)
+{
+	int fd = open("/sys/kernel/btf/vmlinux", O_RDONLY);
+	struct stat st;
+	size_t done = 0;
+	char *data;
+
+	if (fd < 0 || fstat(fd, &st))
+		return NULL;
+	data = malloc(st.st_size);
+	while (data && done < (size_t)st.st_size) {
+		ssize_t got = read(fd, data + done, st.st_size - done);
+
+		if (got <= 0)
+			break;
+		done += got;
+	}
+	close(fd);
+	return data;
+}
+
+static int load_fentry(void)
+{
+	const struct bpf_insn insns[] = { SET_R0, EXIT };
+	union bpf_attr attr = {
+		.prog_type		= BPF_PROG_TYPE_TRACING,
+		.expected_attach_type	= BPF_TRACE_FENTRY,
+	};
+	void *btf = read_btf();
+	int id = btf ? btf_find(btf, FUNCTION) : -1;
+
+	free(btf);
+	if (id < 0)
+		return -1;
+	attr.attach_btf_id = id;
+	return load(&attr, insns, 2);
+}
+
+static void attach(void)
+{
+	union bpf_attr attr = { .raw_tracepoint.prog_fd = fentry };
+
+	if (fentry >= 0)
+		attached = bpf(BPF_RAW_TRACEPOINT_OPEN, &attr);
+}
+
+static void forget(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+static void load_all(void)
+{
+	array = make_array();
+	callee = load_callee();
+	caller = array < 0 ? -1 : load_caller();
+	fentry = load_fentry();
+}
+
+static void forget_all(void)
+{
+	forget(&attached);
+	forget(&fentry);
+	forget(&caller);
+	forget(&callee);
+	forget(&array);
+}
+
+void bpf_set(bool on)
+{
+	if (on)
+		load_all();
+	fill_array(on);
+	if (on)
+		attach();
+	else
+		forget_all();
+}
+
+bool bpf_work(void)
+{
+	bool works;
+
+	load_all();
+	works = caller >= 0 && callee >= 0;
+	forget_all();
+	return works;
+}

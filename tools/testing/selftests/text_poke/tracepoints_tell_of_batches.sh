@@ -1,0 +1,47 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Every batch has a begin and an end in the trace, with the number of its sites
+# and of its syncs.
+
+cd "$(dirname "$0")" || exit 1
+. ./counters.sh
+
+EVENTS=$TRACING/events/text_poke
+
+# sum FIELD: over all ends in the trace.
+sum()
+{
+	sed -n "s/.*text_poke_batch_end:.* $1=\\([0-9]*\\).*/\\1/p" trace.txt |
+		awk '{ sum += $1 } END { print sum + 0 }'
+}
+
+count()
+{
+	grep -c "text_poke_batch_$1:" trace.txt
+}
+
+ktap_print_header
+need_counters
+if [ ! -e $EVENTS/enable ]; then
+	ktap_skip_all "$EVENTS is not there"
+	exit "$KSFT_SKIP"
+fi
+ktap_set_plan 5
+
+# In a folder that can be written, wherever the tests are.
+cd "$(mktemp -d)" || exit 1
+echo 1 > $EVENTS/enable
+echo > $TRACING/trace
+counters_begin
+toggle_key
+toggle_key
+counters_end
+cat $TRACING/trace > trace.txt
+echo 0 > $EVENTS/enable
+
+expect some_batches "$(count end) -gt 0"
+expect a_begin_for_every_end "$(count begin) -eq $(count end)"
+expect an_end_for_every_batch "$(count end) -eq $(grown batches)"
+expect sites_add_up "$(sum sites) -eq $(grown pokes)"
+expect syncs_add_up "$(sum syncs) -eq $(grown syncs)"
+ktap_finished
