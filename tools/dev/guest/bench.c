@@ -1,0 +1,520 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What changing the kernel's text costs, measured in a guest.
+ *
+ *	bench REPETITIONS
+ *
+ * One knob after the other is turned on and off from CPU 0 while a thread on
+ * CPU 1 reads the clock all the time: the longest gap that it sees is the stall.
+ * Prints "case metric value", times in ns, one line per repetition:
+ *
+ *	on off		how long the write took that turned the knob
+ *	stall		longest gap on the other CPU meanwhile
+ *	ipis		function call interrupts, on and off together
+ *	syncs mappings pokes	by how much the core's counters grew
+ *	memory		kB that were free before and not meanwhile
+ *	profile		samples of the functions that took most, by name
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <linux/perf_event.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#define TRACING		"/sys/kernel/tracing/"
+#define STATS		"/sys/kernel/debug/text_poke/stats"
+#define CPUS_MAX	64
+#define PROBES		100
+#define PROFILE_PAGES	256
+#define PROFILE_NS	100000
+#define PROFILE_TURNS	5
+#define PROFILE_TOP	6
+#define IDLE_NS		200000000L
+
+static const char *current;
+
+static void say(const char *metric, long long value)
+{
+	printf("%s %s %lld\n", current, metric, value);
+}
+
+static long long now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000LL + ts.tv_nsec;
+}
+
+static void pin(int cpu)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	sched_setaffinity(0, sizeof(one), &one);
+}
+
+static int put(const char *path, const char *text, int flags)
+{
+	ssize_t len = strlen(text), done;
+	int fd = open(path, O_WRONLY | flags);
+
+	if (fd < 0)
+		return -1;
+	done = write(fd, text, len);
+	close(fd);
+	return done == len ? 0 : -1;
+}
+
+/* The sum of the CPUs' numbers in the lines of a file that hold a word. */
+static long long interrupts(void)
+{
+	FILE *f = fopen("/proc/interrupts", "r");
+	long long sum = 0;
+	char line[1024];
+
+	while (f && fgets(line, sizeof(line), f)) {
+		char *at = strchr(line, ':'), *end;
+
+		if (!at || !strstr(line, "Function call interrupts"))
+			continue;
+		for (at++;; at = end) {
+			long long n = strtoll(at, &end, 10);
+
+			if (end == at)
+				break;
+			sum += n;
+		}
+	}
+	if (f)
+		fclose(f);
+	return sum;
+}
+
+/* A number from a file of "NAME value" or "NAME: value"; -1 if it has none. */
+static long long number_of(const char *path, const char *name)
+{
+	FILE *f = fopen(path, "r");
+	long long value, found = -1;
+	char word[64], line[256];
+
+	while (f && found < 0 && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%63[^: ]%*[: ]%lld", word, &value) == 2 &&
+		    !strcmp(word, name))
+			found = value;
+	if (f)
+		fclose(f);
+	return found;
+}
+
+/* The thread on the other CPU */
+
+static struct {
+	pthread_t thread;
+	long long longest;
+	long long least_free;
+	bool memory;
+	bool stop;
+} other;
+
+static void *read_clock(void *unused)
+{
+	long long last, at;
+
+	pin(1);
+	last = now();
+	while (!__atomic_load_n(&other.stop, __ATOMIC_RELAXED)) {
+		if (other.memory) {
+			at = number_of("/proc/meminfo", "MemFree");
+			if (at < other.least_free)
+				other.least_free = at;
+			continue;
+		}
+		at = now();
+		if (at - last > other.longest)
+			other.longest = at - last;
+		last = at;
+	}
+	return unused;
+}
+
+static void other_start(bool memory)
+{
+	struct sched_param first = { .sched_priority = 1 };
+
+	other.stop = false;
+	other.memory = memory;
+	other.longest = 0;
+	other.least_free = number_of("/proc/meminfo", "MemFree");
+	pthread_create(&other.thread, NULL, read_clock, NULL);
+	if (!memory)
+		pthread_setschedparam(other.thread, SCHED_FIFO, &first);
+	usleep(20000);
+	other.longest = 0;
+}
+
+static void other_stop(void)
+{
+	__atomic_store_n(&other.stop, true, __ATOMIC_RELAXED);
+	pthread_join(other.thread, NULL);
+}
+
+/* Somebody who listens to records, and lets old ones be overwritten. */
+
+static int listeners[CPUS_MAX];
+static int nr_listeners;
+
+static void listen_begin(void)
+{
+	struct perf_event_attr attr = {
+		.type		= PERF_TYPE_SOFTWARE,
+		.size		= sizeof(attr),
+		.config		= PERF_COUNT_SW_DUMMY,
+		.text_poke	= 1,
+	};
+	int cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	for (int cpu = 0; cpu < cpus && cpu < CPUS_MAX; cpu++) {
+		int fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, 0);
+
+		if (fd < 0)
+			continue;
+		mmap(NULL, 257 * sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED,
+		     fd, 0);
+		listeners[nr_listeners++] = fd;
+	}
+}
+
+static void listen_end(void)
+{
+	while (nr_listeners)
+		close(listeners[--nr_listeners]);
+}
+
+/* The knobs */
+
+struct knob {
+	const char *path;
+	const char *on;
+	const char *off;
+};
+
+static const struct knob tracer = { TRACING "current_tracer", "function", "nop" };
+static const struct knob key = { "/proc/sys/kernel/sched_schedstats", "1", "0" };
+static const struct knob probe = { TRACING "events/bench1/enable", "1", "0" };
+static const struct knob probes = { TRACING "events/bench100/enable", "1", "0" };
+
+static void say_growth(const char *metric, long long before)
+{
+	long long after = number_of(STATS, metric);
+
+	if (after >= 0)
+		say(metric, after - before);
+}
+
+static void turn(const struct knob *k)
+{
+	long long ipis = interrupts();
+	long long syncs = number_of(STATS, "syncs");
+	long long mappings = number_of(STATS, "mappings");
+	long long pokes = number_of(STATS, "pokes");
+	long long began, on, off;
+
+	other_start(false);
+	began = now();
+	put(k->path, k->on, 0);
+	on = now();
+	usleep(10000);
+	off = now();
+	put(k->path, k->off, 0);
+	say("off", now() - off);
+	other_stop();
+	say("on", on - began);
+	say("stall", other.longest);
+	say("ipis", interrupts() - ipis);
+	say_growth("syncs", syncs);
+	say_growth("mappings", mappings);
+	say_growth("pokes", pokes);
+}
+
+static void turn_often(const char *name, const struct knob *k, int times)
+{
+	current = name;
+	/* The first time pays for what the others find in place. */
+	put(k->path, k->on, 0);
+	put(k->path, k->off, 0);
+	while (times--)
+		turn(k);
+}
+
+static void measure_memory(const char *name, const struct knob *k)
+{
+	long long before;
+
+	current = name;
+	other_start(true);
+	before = other.least_free;
+	put(k->path, k->on, 0);
+	put(k->path, k->off, 0);
+	other_stop();
+	say("memory", before - other.least_free);
+}
+
+/* A profile of CPU 0 by its clock */
+
+struct symbol {
+	unsigned long long addr;
+	char name[64];
+	long hits;
+};
+
+static struct symbol *symbols;
+static size_t nr_symbols;
+
+static int by_addr(const void *a, const void *b)
+{
+	const struct symbol *x = a, *y = b;
+
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+static int by_hits(const void *a, const void *b)
+{
+	const struct symbol *x = a, *y = b;
+
+	return x->hits > y->hits ? -1 : x->hits < y->hits;
+}
+
+static void read_symbols(void)
+{
+	FILE *f = fopen("/proc/kallsyms", "r");
+	char line[256], type;
+	size_t room = 0;
+
+	nr_symbols = 0;
+	while (f && fgets(line, sizeof(line), f)) {
+		struct symbol s = { 0 };
+
+		if (sscanf(line, "%llx %c %63s", &s.addr, &type, s.name) != 3 ||
+		    !strchr("tTwW", type))
+			continue;
+		if (nr_symbols == room) {
+			room = room ? 2 * room : 65536;
+			symbols = realloc(symbols, room * sizeof(s));
+		}
+		symbols[nr_symbols++] = s;
+	}
+	if (f)
+		fclose(f);
+	qsort(symbols, nr_symbols, sizeof(*symbols), by_addr);
+}
+
+static void hit(unsigned long long ip)
+{
+	size_t low = 0, high = nr_symbols;
+
+	while (high - low > 1) {
+		size_t mid = (low + high) / 2;
+
+		if (symbols[mid].addr <= ip)
+			low = mid;
+		else
+			high = mid;
+	}
+	if (nr_symbols)
+		symbols[low].hits++;
+}
+
+static void *profile_open(int *fd)
+{
+	struct perf_event_attr attr = {
+		.type		= PERF_TYPE_SOFTWARE,
+		.size		= sizeof(attr),
+		.config		= PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period	= PROFILE_NS,
+		.sample_type	= PERF_SAMPLE_IP,
+		.exclude_user	= 1,
+		.disabled	= 1,
+	};
+
+	*fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1, 0);
+	return mmap(NULL, (PROFILE_PAGES + 1) * sysconf(_SC_PAGESIZE),
+		    PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+}
+
+static void profile_read(struct perf_event_mmap_page *page)
+{
+	size_t size = PROFILE_PAGES * sysconf(_SC_PAGESIZE);
+	char *data = (char *)page + sysconf(_SC_PAGESIZE);
+
+	/* Records are multiples of 8 bytes, so no word is torn at the end. */
+	for (__u64 at = 0; at < page->data_head && at < size;) {
+		struct perf_event_header *h = (void *)(data + at);
+
+		if (h->type == PERF_RECORD_SAMPLE)
+			hit(*(__u64 *)(h + 1));
+		at += h->size;
+	}
+}
+
+static void profile(const char *name, const struct knob *k)
+{
+	void *page;
+	int fd;
+
+	read_symbols();
+	page = profile_open(&fd);
+	if (page == MAP_FAILED)
+		return;
+	ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+	for (int i = 0; i < PROFILE_TURNS; i++) {
+		put(k->path, k->on, 0);
+		put(k->path, k->off, 0);
+	}
+	ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+	profile_read(page);
+	munmap(page, (PROFILE_PAGES + 1) * sysconf(_SC_PAGESIZE));
+	close(fd);
+	qsort(symbols, nr_symbols, sizeof(*symbols), by_hits);
+	for (size_t i = 0; i < nr_symbols && i < PROFILE_TOP; i++)
+		printf("%s profile:%s %ld\n", name, symbols[i].name,
+		       symbols[i].hits);
+}
+
+/* The cases */
+
+static void idle(int times)
+{
+	current = "idle";
+	while (times--) {
+		other_start(false);
+		usleep(IDLE_NS / 1000);
+		other_stop();
+		say("stall", other.longest);
+	}
+}
+
+/* The first functions of the list, as many as are asked for; 0: all. */
+static void filter(int functions)
+{
+	FILE *f = fopen(TRACING "available_filter_functions", "r");
+	FILE *to = fopen(TRACING "set_ftrace_filter", "w");
+	char name[256];
+
+	while (f && to && functions-- > 0 && fscanf(f, "%255s%*[^\n]", name) == 1)
+		fprintf(to, "%s\n", name);
+	if (f)
+		fclose(f);
+	if (to)
+		fclose(to);
+}
+
+static int traceable(void)
+{
+	FILE *f = fopen(TRACING "available_filter_functions", "r");
+	char line[256];
+	int nr = 0;
+
+	while (f && fgets(line, sizeof(line), f))
+		nr++;
+	if (f)
+		fclose(f);
+	return nr;
+}
+
+static void grow(int times)
+{
+	static const int sizes[] = { 256, 1024, 4096 };
+	static char names[3][32];
+
+	for (int i = 0; i < 3; i++) {
+		snprintf(names[i], sizeof(names[i]), "tracer-%d", sizes[i]);
+		filter(sizes[i]);
+		turn_often(names[i], &tracer, times);
+		measure_memory(names[i], &tracer);
+	}
+	filter(0);
+}
+
+/* Inside the function, where it is not ftrace that serves the probe. */
+static bool define(const char *group, int nr, const char *function)
+{
+	char text[384];
+
+	for (int offset = 8; offset < 40; offset++) {
+		snprintf(text, sizeof(text), "p:%s/p%d %s+%d\n", group, nr,
+			 function, offset);
+		if (!put(TRACING "kprobe_events", text, O_APPEND))
+			return true;
+	}
+	return false;
+}
+
+static void define_probes(const char *group, int wanted)
+{
+	FILE *f = fopen(TRACING "available_filter_functions", "r");
+	int made = 0, seen = 0;
+	char name[256];
+
+	/* Spread over the text. */
+	while (f && made < wanted && fscanf(f, "%255s%*[^\n]", name) == 1)
+		if (seen++ % 40 == 20 && !strchr(name, '.'))
+			made += define(group, made, name);
+	if (f)
+		fclose(f);
+	if (made < wanted)
+		fprintf(stderr, "bench: only %d probes in %s\n", made, group);
+}
+
+static void probe_cases(int times)
+{
+	define_probes("bench1", 1);
+	turn_often("kprobe", &probe, 2 * times);
+	define_probes("bench100", PROBES);
+	turn_often("kprobes", &probes, times);
+}
+
+static void run(int times)
+{
+	idle(2 * times);
+	turn_often("tracer", &tracer, times);
+	measure_memory("tracer", &tracer);
+	turn_often("key", &key, 10 * times);
+	probe_cases(times);
+	grow(times);
+
+	listen_begin();
+	turn_often("tracer-guarded", &tracer, times);
+	measure_memory("tracer-guarded", &tracer);
+	turn_often("key-guarded", &key, 10 * times);
+	turn_often("kprobe-guarded", &probe, 2 * times);
+	listen_end();
+}
+
+int main(int argc, char **argv)
+{
+	int times = argc > 1 ? atoi(argv[1]) : 3;
+
+	setlinebuf(stdout);
+	pin(0);
+	put(TRACING "tracing_on", "0", 0);
+	/* The reader of the clock is not to be throttled. */
+	put("/proc/sys/kernel/sched_rt_runtime_us", "-1", 0);
+	printf("sites functions %d\n", traceable());
+	run(times);
+	profile("tracer", &tracer);
+	profile("kprobes", &probes);
+	profile("key", &key);
+	return 0;
+}

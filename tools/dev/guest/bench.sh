@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# Measures what it costs to change the kernel's text and sends out the numbers.
+#
+#	bench.sh REPETITIONS
+/bench "$1" >/tmp/bench.txt || exit
+. /lib/textpoke.sh
+cd /tmp && send_out bench.txt

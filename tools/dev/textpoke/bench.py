@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`make bench`: what changing text costs, base and series side by side.
+
+Emulated times are noisy and this machine is not another, so a figure is always a ratio
+within one run: both kernels are booted in turn, several times, and the smallest of each
+is compared. Targets that are not met are printed as such, with the functions that took
+most of the time.
+"""
+
+import math
+import tarfile
+from dataclasses import dataclass
+from statistics import median
+
+from . import arch as arches
+from . import boot, initramfs, kernel, paths
+from .errors import INFRA, OK, Fail
+from .say import run as command
+from .say import say
+
+SOURCE = initramfs.GUEST / "bench.c"
+JOB = initramfs.GUEST / "bench.sh"
+BASE, SERIES = "base", "series"
+ROUNDS = 2  # boots of each kernel, in turn
+REPETITIONS = 4  # in each boot
+TIMEOUT = 1200
+IDLE = "idle"
+STALL_LIMIT = 1e6  # ns above the idle stall
+SYNCS, SITES = 4, 4096  # so many broadcasts for so many sites
+SIZES = ("tracer-256", "tracer-1024", "tracer-4096", "tracer")
+MET, UNMET, UNKNOWN = "met", "NOT MET", "-"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table: what is measured, and what it is held against."""
+
+    what: str
+    case: str
+    metric: str
+    rule: str  # a name in RULES, or "" for a figure without a target
+    limit: object = None  # a number, or arch -> number, for the rule
+    other: str = ""  # the case that the rule compares with
+
+
+ROWS = (
+    Row("function tracer on", "tracer", "on", "base", {"x86": 0.25, "arm64": 0.5, "riscv": 0.5, "powerpc": 0.5}),
+    Row("function tracer off", "tracer", "off", "base", {"x86": 0.25, "arm64": 0.5, "riscv": 0.5, "powerpc": 0.5}),
+    Row("function tracer, IPIs on+off", "tracer", "ipis", "broadcasts"),
+    Row("function tracer, syncs on+off", "tracer", "syncs", "broadcasts"),
+    Row("function tracer, mappings on+off", "tracer", "mappings", ""),
+    Row("function tracer, longest stall", "tracer", "stall", ""),
+    Row("listening: function tracer on", "tracer-guarded", "on", "other", 2, "tracer"),
+    Row("listening: function tracer off", "tracer-guarded", "off", "other", 2, "tracer"),
+    Row("listening: tracer, IPIs on+off", "tracer-guarded", "ipis", "broadcasts"),
+    Row("listening: tracer, longest stall", "tracer-guarded", "stall", ""),
+    Row("one kprobe armed", "kprobe", "on", ""),
+    Row("one kprobe disarmed", "kprobe", "off", ""),
+    Row("one kprobe, longest stall", "kprobe", "stall", "idle"),
+    Row("listening: one kprobe, stall", "kprobe-guarded", "stall", "idle"),
+    Row("100 kprobes armed", "kprobes", "on", ""),
+    Row("100 kprobes disarmed", "kprobes", "off", ""),
+    Row("100 kprobes, IPIs on+off", "kprobes", "ipis", ""),
+    Row("static key on", "key", "on", "base", 1.0),
+    Row("static key off", "key", "off", "base", 1.0),
+    Row("listening: static key on", "key-guarded", "on", ""),
+    Row("longest stall of an idle machine", IDLE, "stall", ""),
+)
+
+
+# What the guests sent
+
+def parse(text):
+    """(case, metric) -> values, in the order of the repetitions."""
+    found = {}
+    for line in text.splitlines():
+        case, metric, value = line.split()
+        found.setdefault((case, metric), []).append(int(value))
+    return found
+
+
+def merge(parts):
+    """The values of several boots."""
+    whole = {}
+    for part in parts:
+        for key, values in part.items():
+            whole.setdefault(key, []).extend(values)
+    return whole
+
+
+# Judging
+
+@dataclass(frozen=True)
+class Judged:
+    """A row with its figures: ratio (None if there is none), what is aimed at, and how it is."""
+
+    row: Row
+    base: list
+    series: list
+    ratio: float | None
+    target: str
+    verdict: str
+
+
+def _ratio(above, below):
+    return min(above) / min(below) if above and below and min(below) else None
+
+
+def _verdict(value, limit):
+    if value is None:
+        return UNKNOWN
+    return MET if value <= limit else UNMET
+
+
+def _against_base(row, arch, base, series):
+    limit = row.limit.get(arch) if isinstance(row.limit, dict) else row.limit
+    ratio = _ratio(series.get((row.case, row.metric)), base.get((row.case, row.metric)))
+    return f"<= {limit} of base", _verdict(ratio, limit)
+
+
+def _against_other(row, arch, base, series):
+    """Against another case of the same kernel."""
+    ratio = _ratio(series.get((row.case, row.metric)), series.get((row.other, row.metric)))
+    shown = "" if ratio is None else f" ({ratio:.2f})"
+    return f"<= {row.limit} x unheard{shown}", _verdict(ratio, row.limit)
+
+
+def _against_idle(row, arch, base, series):
+    """Stalls by the median: the smallest of several maxima says little."""
+    here, idle = series.get((row.case, row.metric)), series.get((IDLE, row.metric))
+    more = median(here) - median(idle) if here and idle else None
+    return "<= idle + 1 ms", _verdict(more, STALL_LIMIT)
+
+
+def broadcasts_allowed(functions):
+    """For on and off together."""
+    return 2 * SYNCS * math.ceil(functions / SITES)
+
+
+def _against_sites(row, arch, base, series):
+    functions, here = series.get(("sites", "functions")), series.get((row.case, row.metric))
+    if not functions or not here:
+        return f"<= {SYNCS} for {SITES} sites", UNKNOWN
+    allowed = broadcasts_allowed(functions[0])
+    return f"<= {allowed} ({SYNCS} for {SITES} sites)", _verdict(min(here), allowed)
+
+
+RULES = {"base": _against_base, "other": _against_other, "idle": _against_idle, "broadcasts": _against_sites}
+
+
+def judge(row, arch, base, series):
+    """A row, judged; a row without a rule has figures only."""
+    of_base, of_series = base.get((row.case, row.metric), []), series.get((row.case, row.metric), [])
+    target, verdict = RULES[row.rule](row, arch, base, series) if row.rule else ("", "")
+    return Judged(row, of_base, of_series, _ratio(of_series, of_base), target, verdict)
+
+
+# Printing
+
+def figure(metric, value):
+    """A value with its unit; times in ms."""
+    if metric in ("on", "off", "stall"):
+        return f"{value / 1e6:.2f} ms"
+    return f"{value} kB" if metric == "memory" else f"{value:g}"
+
+
+def _cell(metric, values):
+    """The smallest and the median."""
+    if not values:
+        return "-"
+    return f"{figure(metric, min(values))} ({figure(metric, median(values))})"
+
+
+def _lines(rows):
+    """Rows of words as columns."""
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    return ["  ".join(word.ljust(width) for word, width in zip(row, widths)).rstrip() for row in rows]
+
+
+def table(judged):
+    """The lines of the table."""
+    rows = [("what: min (median)", "base", "series", "ratio", "target", "")]
+    for each in judged:
+        ratio = "-" if each.ratio is None else f"{each.ratio:.2f}"
+        rows.append((each.row.what, _cell(each.row.metric, each.base), _cell(each.row.metric, each.series), ratio,
+                     each.target, each.verdict))
+    return _lines(rows)
+
+
+GROWTH = (("on", "on"), ("off", "off"), ("ipis", "IPIs"), ("syncs", "syncs"), ("mappings", "mappings"),
+          ("memory", "memory"))
+
+
+def growth(base, series):
+    """Lines: how time, IPIs and memory grow with the number of functions that are traced; base / series."""
+    rows = [("functions traced: base / series", *(name for _, name in GROWTH))]
+    for case in SIZES:
+        size = case.partition("-")[2] or f"all ({series[('sites', 'functions')][0]})"
+        cells = [f"{_smallest(base, case, metric)} / {_smallest(series, case, metric)}" for metric, _ in GROWTH]
+        rows.append((size, *cells))
+    return _lines(rows)
+
+
+def _smallest(found, case, metric):
+    values = found.get((case, metric))
+    return figure(metric, min(values)) if values else "-"
+
+
+def profile(found, case):
+    """The functions that took most of a case's time, with their shares of the samples that are named."""
+    hits = {}
+    for (name, metric), values in found.items():
+        if name == case and metric.startswith("profile:"):
+            hits[metric.removeprefix("profile:")] = sum(values)
+    return sorted(hits.items(), key=lambda each: -each[1])
+
+
+PROFILES = {"tracer": "tracer", "tracer-guarded": "tracer", "kprobe": "kprobes", "kprobe-guarded": "kprobes", "key": "key"}
+
+
+def explain(judged, series):
+    """For each kind of case that misses a target, where its time goes."""
+    cases = {PROFILES.get(each.row.case) for each in judged if each.verdict == UNMET} - {None}
+    return [f"most of the time of {case} on the series: " + ", ".join(f"{name} {hits}" for name, hits in profile(series, case))
+            for case in sorted(cases)]
+
+
+def report(arch, base, series):
+    """Every line of the result."""
+    judged = [judge(row, arch, base, series) for row in ROWS]
+    unmet = sum(each.verdict == UNMET for each in judged)
+    met = sum(each.verdict == MET for each in judged)
+    return [*table(judged), "", *growth(base, series), "", *explain(judged, series),
+            f"{arch}: {met} targets met, {unmet} not met"]
+
+
+# Measuring
+
+def build_program(arch, folder):
+    """The guest's program, static."""
+    arch, program = arches.get(arch), folder / "bench"
+    folder.mkdir(parents=True, exist_ok=True)
+    command([f"{arch.cross}gcc", "-static", "-O2", SOURCE, "-o", program, "-lpthread"], what="building bench")
+    return program
+
+
+def _received(result):
+    try:
+        with tarfile.open(result.out_tar) as tar:
+            return tar.extractfile("bench.txt").read().decode()
+    except (tarfile.TarError, KeyError, EOFError) as error:
+        raise Fail(INFRA, f"what the guest measured cannot be read ({error}): see its console, {result.log}") from None
+
+
+def measure(arch, kdir, program):
+    """Boot once; what was measured."""
+    initrd = initramfs.build_initramfs(arch, extra={"bench": program}, job=JOB, args=[REPETITIONS])
+    result = boot.boot(arch, kdir, initrd, timeout=TIMEOUT, echo=False)
+    boot.report(result)
+    if result.code != OK:
+        raise Fail(result.code, f"measuring {kdir.name} failed: {result.reason}; its console is in {result.log}")
+    return parse(_received(result))
+
+
+def compare(arch, kernels):
+    """which -> values, the kernels booted in turn."""
+    program = build_program(arch, paths.BUILD / "bench" / arch)
+    found = {which: [] for which in kernels}
+    for number in range(ROUNDS):
+        for which, kdir in kernels.items():
+            say(f"measuring {which}, {number + 1} of {ROUNDS}")
+            found[which].append(measure(arch, kdir, program))
+    return {which: merge(parts) for which, parts in found.items()}
+
+
+def main(options):
+    """`bench`: a measurement, so that a target that is not met is no failure."""
+    arch = options.arch
+    kernels = {BASE: kernel.build_kernel(arch, base=True), SERIES: kernel.build_kernel(arch)}
+    found = compare(arch, kernels)
+    print("\n".join(report(arch, found[BASE], found[SERIES])), flush=True)
+    return OK
