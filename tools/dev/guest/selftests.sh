@@ -4,15 +4,30 @@
 # it prints. Its exit status is not the verdict: the host reads the results.
 #
 #	selftests.sh TARGET...
-# The runner asks for --foreground, which busybox does not know and does not need here;
-# and where tests ask modprobe with -n whether it could, busybox has -D.
-rm -f /usr/bin/timeout /sbin/modprobe
-cat >/usr/bin/timeout <<'END'
+
+# stand_in NAME: the script on stdin takes the place of busybox's applet.
+stand_in()
+{
+	local path=$(which "$1")
+	rm -f "$path"
+	cat >"$path"
+	chmod +x "$path"
+}
+
+# The runner asks for --foreground, which busybox does not know and does not need here, and
+# its 0 means no limit.
+stand_in timeout <<'END'
 #!/bin/sh
 if [ "$1" = --foreground ]; then shift; fi
+if [ "$1" = 0 ]; then
+	shift
+	exec "$@"
+fi
 exec busybox timeout "$@"
 END
-cat >/sbin/modprobe <<'END'
+
+# Where tests ask modprobe with -n whether it could, busybox has -D.
+stand_in modprobe <<'END'
 #!/bin/sh
 for word; do
 	shift
@@ -21,14 +36,32 @@ for word; do
 done
 exec busybox modprobe "$@"
 END
-chmod +x /usr/bin/timeout /sbin/modprobe
+
+# There is no network. Tests want a task of this name that sleeps and is woken a few times.
+stand_in ping <<'END'
+#!/bin/sh
+for turn in 1 2 3; do sleep 0.1; done
+END
+
+# nice -n N PROGRAM...: busybox has renice only.
+cat >/usr/bin/nice <<'END'
+#!/bin/sh
+renice -n "$2" -p $$ >/dev/null
+program=$(which "$3")
+shift 3
+exec "$program" "$@"
+END
+chmod +x /usr/bin/nice
 
 cd /selftests || exit
+# Else busybox's shell takes its own applet.
+if [ -d ftrace ]; then
+	printf '\nalias ping=/bin/ping\n' >>ftrace/test.d/functions
+fi
 for target; do
 	collections="$collections -c $target"
 done
 # Through a pipe, for the runner opens its output twice, and in a file it would write over itself.
-./run_kselftest.sh $collections 2>&1 | cat >/tmp/selftests.ktap
-cat /tmp/selftests.ktap
+./run_kselftest.sh $collections 2>&1 | tee /tmp/selftests.ktap
 . /lib/textpoke.sh
 cd /tmp && send_out selftests.ktap

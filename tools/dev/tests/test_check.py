@@ -88,6 +88,12 @@ class Known(unittest.TestCase):
         self.assertEqual(known.judge(Result("another", FAILED), expected).status, FAILED)
         self.assertEqual(known.judge(Result("a test", PASSED), expected).status, PASSED)
 
+    def test_a_skip_needs_a_reason(self):
+        expected = self.load("a test | skipped | needs two disks\n")
+        self.assertEqual(known.judge(Result("a test", SKIPPED), expected).status, SKIPPED)
+        self.assertEqual(known.judge(Result("another", SKIPPED, "no disk"), expected).status, SKIPPED)
+        self.assertEqual(known.judge(Result("another", SKIPPED), expected).status, FAILED)
+
     def test_a_line_without_a_reason_is_refused(self):
         for text in ("a test | failed\n", "a test | failed |\n", "a test | broken | why\n"):
             with self.assertRaises(Fail) as caught:

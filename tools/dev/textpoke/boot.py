@@ -395,21 +395,22 @@ def _announce(command, folder):
 
 
 def boot(arch, kernel_path, initrd, smp=2, append="", qemu_args="", timeout=None, out=None, interactive=False,
-         mem=MEMORY, echo=True):
+         mem=MEMORY, echo=True, turns=False):
     """Boot a build folder or an image with an initramfs; returns the Result.
 
     out   where the tar stream of the guest's files goes (default: beside the log)
     echo  whether the console is shown on stdout
+    turns the guest's CPUs take turns, for there are other guests
     """
     arch = arches.get(arch)
     image = kernel.image_of(arch, kernel_path).absolute()
     if initrd and not Path(initrd).is_file():
         raise Fail(USAGE, f"INITRD={initrd} is not a file")
     version, mode, folder = _good_qemu(arch), _mode(interactive), _folder(arch)
-    free = enough_cores(smp)
+    free = 1 if turns else enough_cores(smp)
     command = compose(arch, image, initrd and Path(initrd).absolute(), smp, append, qemu_args, mem, mode, free)
     _announce(command, folder)
-    if smp > free:
+    if smp > free and not turns:
         say(f"{free} of {cores()} CPUs are free here: the guest's {smp} take turns, which is slower")
     if timeout is None and not interactive:
         timeout = default_timeout(smp, free)

@@ -116,6 +116,7 @@ def _with_backend(report, name, kdir):
     report.step(f"{name}: guests", _guests, name, kdir)
     report.step(f"{name}: KUnit", lambda: _named(name, tests.kunit(name, kdir)))
     report.step(f"{name}: selftests", lambda: _named(name, tests.selftests(name, kdir)))
+    report.step(f"{name}: ftracetest", lambda: _named(name, tests.ftracetest(name, kdir)))
     report.step(f"{name}: the main job", _main_job, name)
 
 
@@ -128,21 +129,26 @@ def _architecture(report, name):
         _with_backend(report, name, made[name])
 
 
-def _names(options):
+def names(options):
     """ARCH, or all of them: those with a backend first."""
     if options.get("ARCH"):
         return [options.arch]
     return sorted(arches.ARCHES, key=lambda name: not arches.ARCHES[name].has_backend)
 
 
-def main(options):
-    """`check`: all of it, or what concerns one architecture."""
-    report = Report()
+def everything(report, architectures):
+    """All of check, into a report."""
     say(f"{os.cpu_count()} CPUs; everything generated goes to {paths.BUILD}")
     report.step("series: gates", _gates)
     report.step("tools: unit tests", _unit_tests, "tools")
-    for name in _names(options):
+    for name in architectures:
         _architecture(report, name)
+
+
+def main(options):
+    """`check`: all of it, or what concerns one architecture."""
+    report = Report()
+    everything(report, names(options))
     return report.end()
 
 
@@ -162,4 +168,4 @@ def kunit(options):
 
 def kselftest(options):
     """`kselftest`: the selftests."""
-    return _one(options, tests.selftests, tests.long_selftests)
+    return _one(options, tests.selftests, tests.ftracetest)

@@ -20,7 +20,8 @@ from .errors import INFRA, USAGE, Fail
 GUEST = paths.DEV / "guest"
 BUSYBOX = ("busybox-static",)
 FOLDERS = ("bin", "sbin", "usr/bin", "usr/sbin", "usr/lib", "lib", "etc", "dev", "proc", "sys", "tmp", "run", "root")
-PASSWD = b"root:x:0:0:root:/:/bin/sh\n"
+PASSWD = b"root:x:0:0:root:/:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/sh\n"
+GROUP = b"root:x:0:\nnobody:x:65534:\n"
 TRAILER = "TRAILER!!!"
 # What the guest's own modprobe reads; the rest of modules_install is links into this machine.
 MODULE_FILES = ("modules.dep", "modules.alias", "modules.symbols", "modules.softdep", "modules.builtin")
@@ -143,6 +144,7 @@ def _ours(arch):
         "init": file((GUEST / "init").read_bytes(), True),
         "lib/textpoke.sh": file((GUEST / "textpoke.sh").read_bytes()),
         "etc/passwd": file(PASSWD),
+        "etc/group": file(GROUP),
         "dev/console": node(5, 1),
         "dev/null": node(1, 3),
     }

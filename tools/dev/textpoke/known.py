@@ -3,7 +3,7 @@
 
 A line of tools/dev/known/<arch> is `name | failed or skipped | reason`. A listed test that
 passes is told, so that the list does not grow old; it is no failure, for some of these
-depend on how fast the machine is.
+depend on how fast the machine is. A test that skips itself says why, or is listed.
 """
 
 from . import ktap, paths
@@ -35,4 +35,6 @@ def judge(result, known):
         return ktap.Result(result.name, ktap.SKIPPED, f"as on the base: {reason}")
     if status and result.status == ktap.PASSED:
         return ktap.Result(result.name, ktap.PASSED, f"listed as {status} on the base, but passes")
+    if result.status == ktap.SKIPPED and not result.note:
+        return ktap.Result(result.name, ktap.FAILED, "skipped, and nobody says why")
     return result

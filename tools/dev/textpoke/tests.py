@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 """Run the kernel's tests in a guest: KUnit suites and selftests, with the kernel's own tools."""
 
+import functools
 import json
 import os
 import shutil
 import sys
 import tarfile
+import threading
 
 from . import arch as arches
 from . import boot, initramfs, known, ktap, paths, series
@@ -14,9 +16,12 @@ from .say import run, say
 
 LOG = "log_buf_len=4M"
 KUNIT_SUITES = ("text_poke", "kprobes_test")
-# In guests of their own: ftracetest forks so often that it gets a plain CPU.
 SELFTESTS = ("text_poke", "static_keys")
-LONG_SELFTESTS = ("ftrace",)
+# One shell script that forks all the time: it takes as long as everything else together, so
+# its folders are shared out to two guests that run side by side. All that is not named here
+# is in the first one's share.
+FTRACETEST = ("ftrace",)
+SHARE = ("00basic", "direct", "dynevent", "event", "filter", "instances", "trigger")
 # Under emulation, on a machine that does other things too.
 TIMEOUT = 1800
 
@@ -39,8 +44,8 @@ def guest_results(what, result):
             ktap.Result(f"{what}: the kernel does not complain", quiet, complaint)]
 
 
-def _boot(name, kdir, initrd, append="", qemu_args=""):
-    result = boot.boot(name, kdir, initrd, append=f"{LOG} {append}".strip(), qemu_args=qemu_args, timeout=TIMEOUT, echo=False)
+def _boot(name, kdir, initrd, append="", smp=2, turns=False):
+    result = boot.boot(name, kdir, initrd, smp=smp, append=f"{LOG} {append}".strip(), timeout=TIMEOUT, echo=False, turns=turns)
     if result.code in (PANIC, HANG):
         boot.report(result)
     return result
@@ -69,11 +74,11 @@ def _cases(group, path=""):
         yield ktap.Result(f"{name}{case['name']}", status)
 
 
-def kunit(name, kdir):
+def kunit(name, kdir, append="", smp=2):
     """Results of the KUnit suites; one that did not run is a failure."""
     say(f"KUnit on {name}")
     initrd = initramfs.build_initramfs(name, job=initramfs.GUEST / "kunit.sh")
-    result = _boot(name, kdir, initrd, "kunit.enable=1")
+    result = _boot(name, kdir, initrd, f"kunit.enable=1 {append}", smp)
     found = list(_cases(_parsed(_file(result, "kunit.log"), kdir)))
     for suite in KUNIT_SUITES:
         if not any(case.name.startswith(f"{suite}: ") for case in found):
@@ -96,12 +101,19 @@ def install_selftests(name, kdir, targets):
     return dest
 
 
-def _run_selftests(name, kdir, targets, qemu_args=""):
-    say(f"selftests on {name}: {', '.join(targets)}")
-    folder = install_selftests(name, kdir, targets)
-    initrd = initramfs.build_initramfs(name, extra={"selftests": folder}, job=initramfs.GUEST / "selftests.sh",
-                                       args=targets, kdir=kdir)
-    result = _boot(name, kdir, initrd, qemu_args=qemu_args)
+def _chrt(name, kdir):
+    """A program that tests want and busybox has not."""
+    program = kdir / "chrt"
+    run([f"{arches.get(name).cross}gcc", "-static", "-O2", initramfs.GUEST / "chrt.c", "-o", program],
+        log=paths.LOGS / f"chrt-{name}.log", what="building chrt")
+    return program
+
+
+def _run_selftests(name, kdir, targets, folder, chrt, **how):
+    """Run the selftests in a folder, and judge what their runner says."""
+    extra = {"selftests": folder, "usr/bin/chrt": chrt}
+    initrd = initramfs.build_initramfs(name, extra=extra, job=initramfs.GUEST / "selftests.sh", args=targets, kdir=kdir)
+    result = _boot(name, kdir, initrd, **how)
     text = _file(result, "selftests.ktap")
     (kdir / f"{folder.name}.ktap").write_text(text)
     expected = known.load(name)
@@ -109,12 +121,60 @@ def _run_selftests(name, kdir, targets, qemu_args=""):
     return found + guest_results(", ".join(targets), result)
 
 
-def selftests(name, kdir):
+def selftests(name, kdir, append="", smp=2):
     """Results of the selftests."""
-    return _run_selftests(name, kdir, SELFTESTS)
+    say(f"selftests on {name}: {', '.join(SELFTESTS)}")
+    folder = install_selftests(name, kdir, SELFTESTS)
+    return _run_selftests(name, kdir, SELFTESTS, folder, _chrt(name, kdir), append=append, smp=smp)
 
 
-def long_selftests(name, kdir):
-    """Results of those that take minutes."""
-    plain = arches.get(name).plain_cpu
-    return _run_selftests(name, kdir, LONG_SELFTESTS, f"-cpu {plain}" if plain else "")
+# ftracetest
+
+def _share(folder, number, folders):
+    """The installed tests with some folders of cases only."""
+    share = folder.with_name(f"{folder.name}-{number}")
+    shutil.rmtree(share, ignore_errors=True)
+    shutil.copytree(folder, share, symlinks=True)
+    for path in (share / "ftrace/test.d").iterdir():
+        if path.is_dir() and path.name not in folders:
+            shutil.rmtree(path)
+    return share
+
+
+def shares(folder):
+    """Every folder of cases in one of two copies of the installed tests."""
+    all_folders = {path.name for path in (folder / "ftrace/test.d").iterdir() if path.is_dir()}
+    return [_share(folder, number, part) for number, part in enumerate((all_folders - set(SHARE), all_folders & set(SHARE)), 1)]
+
+
+def side_by_side(functions):
+    """The results of functions that run at the same time; the first error of theirs is ours.
+
+    In daemon threads, so that an interruption ends the guests with us.
+    """
+    done = [None] * len(functions)
+
+    def run_one(i):
+        try:
+            done[i] = functions[i](), None
+        except BaseException as error:
+            done[i] = None, error
+
+    threads = [threading.Thread(target=run_one, args=(i,), daemon=True) for i in range(len(functions))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for _, error in done:
+        if error:
+            raise error
+    return [result for result, _ in done]
+
+
+def ftracetest(name, kdir, append="", smp=2):
+    """Results of the function tracer's own tests."""
+    say(f"ftracetest on {name}, in two guests")
+    folder, chrt = install_selftests(name, kdir, FTRACETEST), _chrt(name, kdir)
+    guests = [functools.partial(_run_selftests, name, kdir, FTRACETEST, share, chrt, append=append, smp=smp, turns=True)
+              for share in shares(folder)]
+    return [result for results in side_by_side(guests) for result in results]
