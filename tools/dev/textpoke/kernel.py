@@ -5,14 +5,16 @@ A configuration is allnoconfig and the fragments in tools/dev/config. Kconfig dr
 it cannot have without a word, so every requested symbol is looked for afterwards; the
 fragments say what an architecture is without, and why:
 
-    #: without SYMBOL... [in base|in llvm]: reason
+    #: without SYMBOL... [in base|in llvm|in part]: reason
+
+In part: only some patches of the series are in the source.
 """
 
 import hashlib
 import os
 import re
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from . import arch as arches
@@ -30,7 +32,7 @@ FIXED = {"KBUILD_BUILD_TIMESTAMP": "2024-11-17", "KBUILD_BUILD_USER": "textpoke"
 # What a make above us, or the user's shell, must not tell the kernel's.
 UNSET = ("MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES", "MAKELEVEL", "ARCH", "CROSS_COMPILE", "LLVM", "KERNEL", "O", "V", "W",
          "C", "M", "KBUILD_OUTPUT", "KCONFIG_CONFIG", "KCONFIG_ALLCONFIG", "INSTALL_MOD_PATH", "LOCALVERSION")
-WITHOUT = re.compile(r"^#: without (?P<names>[A-Z0-9_ ]+?)(?: in (?P<where>base|llvm))?: (?P<why>.+)$")
+WITHOUT = re.compile(r"^#: without (?P<names>[A-Z0-9_ ]+?)(?: in (?P<where>base|llvm|part))?: (?P<why>.+)$")
 SETTING = re.compile(r"^CONFIG_(\w+)=(.*)$|^# CONFIG_(\w+) is not set$")
 
 
@@ -43,10 +45,12 @@ class Build:
     base: bool
     llvm: bool
     fragments: tuple
+    use: str = ""  # a folder of its own for this
+    part: bool = False
 
     @property
     def kdir(self):
-        return self.source.parent / name_of(self.arch, self.base, self.llvm, self.fragments)
+        return self.source.parent / name_of(self.arch, self.base, self.llvm, self.fragments, self.use)
 
     @property
     def log(self):
@@ -59,12 +63,13 @@ class Build:
     @property
     def conditions(self):
         """The words after `in` that hold for this build."""
-        return {None} | ({"base"} if self.base else set()) | ({"llvm"} if self.llvm else set())
+        known = {"base": self.base or self.part, "llvm": self.llvm, "part": self.part}
+        return {None} | {word for word, holds in known.items() if holds}
 
 
-def name_of(arch, base=False, llvm=False, fragments=()):
+def name_of(arch, base=False, llvm=False, fragments=(), use=""):
     """The folder's name, beside the source: one for each kind of build."""
-    return "-".join([*["base"] * base, arches.get(arch).name, *["llvm"] * llvm, *fragments])
+    return "-".join([*["base"] * base, arches.get(arch).name, *["llvm"] * llvm, *fragments, *[use] * bool(use)])
 
 
 # Configuration
@@ -124,7 +129,8 @@ def _verify(build, text):
     if lacking := unmet(requested, got, excused):
         raise Fail(INFRA, f"the configuration of {build.what} lacks {' '.join(lacking)}: "
                           f"correct tools/dev/config, or add a `#: without` line with the reason")
-    if outdated := stale(requested, got, excused):
+    outdated = stale(requested, got, excused)
+    if outdated and not build.part:
         say(f"{build.what} has {' '.join(outdated)}, though tools/dev/config says that it cannot")
 
 
@@ -235,7 +241,15 @@ def _plan(arch, base, llvm, fragments):
 
 def build_kernel(arch, base=False, llvm=False, fragments=()):
     """Build a kernel and its modules; returns its folder, which holds image, vmlinux and mods/."""
-    build = _plan(arch, base, llvm, fragments)
+    return _build(_plan(arch, base, llvm, fragments))
+
+
+def build_part(arch, source):
+    """The same, from a source that has only some patches of the series."""
+    return _build(Build(arches.get(arch), Path(source), False, False, (), part=True))
+
+
+def _build(build):
     _packages(build)
     host.room(paths.BUILD, BUILD_GIB, f"building {build.what}")
     build.kdir.mkdir(parents=True, exist_ok=True)
@@ -248,6 +262,33 @@ def build_kernel(arch, base=False, llvm=False, fragments=()):
             _install_modules(build)
     say(f"{build.what} is in {build.kdir}")
     return build.kdir
+
+
+# Looking at code
+
+def relink(arch, base=False, fragments=()):
+    """The log of a kernel's link, with whatever is checked at that time; the kernel is built if need be."""
+    build = _plan(arch, base, False, fragments)
+    build_kernel(arch, base, False, fragments)
+    (build.kdir / "vmlinux.o").unlink(missing_ok=True)
+    log = build.log.with_suffix(".link.log")
+    _make(build, "vmlinux", "linking", log=log)
+    return log
+
+
+def compile_again(arch, base, objects, words, use):
+    """Compile some objects in a folder that has seen no other make; returns (source, log)."""
+    plan = _plan(arch, base, False, ())
+    build = replace(plan, use=use)
+    _packages(build)
+    build.kdir.mkdir(parents=True, exist_ok=True)
+    with host.locked(f"kernel-{build.kdir.name}", paths.BUILD):
+        _configure(build)
+        _make(build, "prepare", "preparing", log=build.log.with_suffix(".prepare.log"))
+        for path in objects:
+            (build.kdir / path).unlink(missing_ok=True)
+        _make(build, " ".join(objects), "looking at", log=build.log, words=["--output-sync=target", *words])
+    return build.source, build.log
 
 
 def image_of(arch, kernel):

@@ -21,6 +21,7 @@ import os
 import re
 import shutil
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 from . import base as bases
@@ -702,6 +703,21 @@ class Source:
         self.series = series
         known = {"linked": self.linked, "series": self.series, "files": self.ours}
         patches.write(self.stamp, json.dumps(known) + "\n")
+
+
+def source_after(count):
+    """The base with the first patches of the series, in a folder of its own; what is alike keeps its time."""
+    base = bases.current()
+    series, have = load()
+    first = series[:count]
+    with host.locked("every-patch", paths.BUILD):
+        source = Source(replace(base, src=paths.BUILD / "every-patch" / "src"))
+        files = {path: have[path] for patch in first for path in patch.adds}
+        with micro(base.path, base.version, (first, files)) as small, tempfile.TemporaryDirectory(dir=_scratch()) as scratch:
+            source.link()
+            source.fill(small, Path(scratch))
+            source.save(small.head)
+            return source.src, small.head
 
 
 def source_tree():

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What check-full keeps of an interrupted run, which patch is built where, and what counts as a new finding."""
+
+import contextlib
+import io
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from textpoke import full, kernel, lint  # noqa: E402
+from textpoke.errors import INFRA, Fail  # noqa: E402
+from textpoke.ktap import FAILED, PASSED, Result  # noqa: E402
+from textpoke.patches import Patch  # noqa: E402
+
+
+class Keeping(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.place = Path(folder.name) / "kept.json"
+        self.done = []
+
+    def report(self, key="one", only="*"):
+        return full.Kept(key, only, self.place)
+
+    def step(self, report, name="a step", status=PASSED):
+        def function():
+            self.done.append(name)
+            yield Result("a case", status, "a note")
+
+        with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()):
+            passed = report.keep(name, function)
+        return passed, out.getvalue()
+
+    def test_what_has_passed_is_not_done_again(self):
+        first, second = (self.step(self.report()) for _ in range(2))
+        self.assertEqual(first, (True, "ok a step: a case (a note)\n"))
+        self.assertEqual((first, self.done), (second, ["a step"]))
+
+    def test_what_has_failed_is(self):
+        for _ in range(2):
+            self.assertEqual(self.step(self.report(), status=FAILED)[0], False)
+        self.assertEqual(self.done, ["a step"] * 2)
+
+    def test_and_so_is_what_was_made_from_something_else(self):
+        self.step(self.report())
+        self.step(self.report("two"))
+        self.assertEqual(self.done, ["a step"] * 2)
+
+    def test_a_step_that_breaks_is_not_kept(self):
+        def function():
+            yield Result("a case", PASSED)
+            raise Fail(INFRA, "no network")
+
+        with contextlib.redirect_stdout(io.StringIO()):
+            self.assertFalse(self.report().keep("a step", function))
+        self.assertFalse(self.place.exists())
+
+    def test_only_what_is_asked_for(self):
+        report = self.report(only="arm64: KASAN*")
+        for name in ("arm64: KASAN: KUnit", "arm64: lockdep: KUnit"):
+            self.assertTrue(self.step(report, name)[0])
+        self.assertEqual(self.done, ["arm64: KASAN: KUnit"])
+
+
+def patch(*changes, adds=()):
+    return Patch("s", "a", "d", "l", adds, "".join(f"diff --git a/{path} b/{path}\n" for path in changes))
+
+
+class WhereAPatchIsBuilt(unittest.TestCase):
+    def test_its_own_architecture(self):
+        self.assertEqual(full.built_for(patch("arch/arm64/Kconfig", adds=("arch/arm64/kernel/text_poke.c",))), ["arm64"])
+
+    def test_all_when_they_share_it(self):
+        self.assertEqual(full.built_for(patch("arch/arm64/Kconfig", "kernel/jump_label.c")), list(full.arches.ARCHES))
+
+    def test_nowhere_when_it_is_no_code_of_the_kernel(self):
+        self.assertEqual(full.built_for(patch("MAINTAINERS", adds=("tools/testing/selftests/text_poke/replay.c",))), [])
+
+    def test_a_part_may_lack_what_the_whole_has(self):
+        text = (kernel.FRAGMENTS / "series.config").read_text()
+        self.assertIn("TEXT_POKE", kernel.exceptions(text, {None, "base", "part"}))
+        self.assertEqual(kernel.exceptions(text, {None}), {})
+
+
+class Findings(unittest.TestCase):
+    BASE = ["../kernel/a.c:10:5: warning: unused variable 'x' [-Wunused-variable]",
+            "/src/kernel/a.c:70: warning: Function parameter 'y' not described", "  CC kernel/a.o"]
+
+    def found(self, lines):
+        return lint.findings(lines, "/src")
+
+    def test_a_finding_that_has_moved_is_not_new(self):
+        moved = [line.replace(":10:", ":99:").replace(":70:", ":71:") for line in self.BASE]
+        self.assertEqual(lint.new(self.found(moved), self.found(self.BASE)), [])
+        self.assertEqual(sum(self.found(self.BASE).values()), 2)
+
+    def test_one_more_of_the_same_is_new(self):
+        more = [*self.BASE, self.BASE[0]]
+        self.assertEqual(lint.new(self.found(more), self.found(self.BASE)),
+                         [("kernel/a.c", "warning: unused variable 'x' [-Wunused-variable]")])
+
+    def test_objtool_names_functions_not_lines(self):
+        def found(offset, callee):
+            line = f"vmlinux.o: warning: objtool: handle+{offset}: call to {callee}() leaves .noinstr.text section"
+            return lint.findings([line], "", lint.OBJTOOL)
+
+        self.assertEqual(lint.new(found("0x1b", "memcmp"), found("0x2c", "memcmp")), [])
+        self.assertEqual(len(lint.new(found("0x1b", "printk"), found("0x1b", "memcmp"))), 1)
+
+    def test_a_result_tells_what_is_new(self):
+        self.assertEqual(lint.judged("sparse", []).status, PASSED)
+        judged = lint.judged("sparse", [("kernel/a.c", "warning: odd")])
+        self.assertEqual((judged.status, judged.note), (FAILED, "1 new: kernel/a.c: warning: odd"))
+
+    def test_objects_of_the_kernel_at_hand(self):
+        with tempfile.TemporaryDirectory() as folder:
+            kdir = Path(folder)
+            for name in ("kernel/.a.o.cmd", "arch/x86/kernel/.b.o.cmd"):
+                (kdir / name).parent.mkdir(parents=True)
+                (kdir / name).touch()
+            files = ["kernel/a.c", "kernel/off.c", "arch/x86/kernel/b.c", "include/linux/a.h"]
+            self.assertEqual(lint.objects(files, "arm64", kdir), ["kernel/a.o"])
+            self.assertEqual(lint.objects(files, "x86", kdir), ["kernel/a.o", "arch/x86/kernel/b.o"])
+
+
+if __name__ == "__main__":
+    unittest.main()

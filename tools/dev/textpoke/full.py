@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`make check-full`: everything of `make check`, and what takes hours.
+
+Kernels of other kinds are built and tested, every patch is built, and tools that read code
+look at it. What has passed is written down as soon as it has, with what it was made from:
+an interrupted run goes on where it was, and a passed step is done again only when the
+series or the configuration has changed. ONLY=PATTERN picks steps by their names.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from fnmatch import fnmatch
+
+from . import arch as arches
+from . import base as bases
+from . import boot, check, initramfs, kernel, lint, patches, paths, series, tests
+from .errors import OK
+from .ktap import FAILED, PASSED, Result
+from .say import say
+
+KEPT = paths.BUILD / "check-full.json"
+CODE = (".c", ".h", ".S", "Kconfig", "Makefile", ".lds.S", ".tbl")
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A kernel or a boot of another kind."""
+
+    name: str
+    arches: tuple = ()  # empty: all that have a backend
+    fragments: tuple = ()
+    llvm: bool = False
+    append: str = ""
+    smp: int = 2
+
+
+VARIANTS = (
+    Variant("KASAN", fragments=("kasan",)),
+    Variant("lockdep", fragments=("debug",)),
+    Variant("clang", llvm=True),
+    Variant("64K pages", ("arm64",), ("64k",)),
+    Variant("no CALL_OPS", ("arm64",), ("no-call-ops",)),
+    Variant("user page tables apart", ("arm64",), append="kpti=on"),
+    Variant("fixed address", append="nokaslr"),
+    Variant("four CPUs that take turns", smp=4),
+)
+PARTS = {"KUnit": tests.kunit, "selftests": tests.selftests}
+
+
+class Kept(check.Report):
+    """A report whose passed steps outlive it."""
+
+    def __init__(self, key, only="*", place=None):
+        super().__init__()
+        self.key, self.only, self.place = key, only, place or KEPT
+        self.known = json.loads(self.place.read_text()) if self.place.exists() else {}
+
+    def wanted(self, name):
+        return fnmatch(name, self.only)
+
+    def _save(self, name, key, results):
+        self.known[name] = {"key": key, "results": [[each.name, each.status, each.note] for each in results]}
+        self.place.parent.mkdir(parents=True, exist_ok=True)
+        patches.write(self.place, json.dumps(self.known) + "\n")
+
+    def keep(self, name, function, key=None):
+        """A step, unless it has passed before; returns whether it has passed or was not asked for."""
+        key = key or self.key
+        if not self.wanted(name):
+            return True
+        if self.known.get(name, {}).get("key") == key:
+            say(f"{name}: passed before")
+            self.add(Result(*each) for each in self.known[name]["results"])
+            return True
+        say(f"step: {name}")
+        results = []
+        passed = self.step(name, lambda: self._recorded(name, function, results))
+        if passed:
+            self._save(name, key, results)
+        return passed
+
+    @staticmethod
+    def _recorded(name, function, results):
+        """Each result under the step's name, and remembered."""
+        for each in function():
+            result = Result(f"{name}: {each.name}", each.status, each.note)
+            results.append(result)
+            yield result
+
+
+# Kernels of other kinds
+
+def _builds(name, variant):
+    kernel.build_kernel(name, llvm=variant.llvm, fragments=variant.fragments)
+    yield Result("builds", PASSED)
+
+
+def _part(name, variant, part):
+    """One part of check on a variant's kernel."""
+    kdir = kernel.build_kernel(name, llvm=variant.llvm, fragments=variant.fragments)
+    return part(name, kdir, variant.append, variant.smp)
+
+
+def _variant(report, name, variant):
+    prefix = f"{name}: {variant.name}"
+    if report.keep(f"{prefix}: kernel", lambda: _builds(name, variant)):
+        for title, part in PARTS.items():
+            report.keep(f"{prefix}: {title}", lambda part=part: _part(name, variant, part))
+
+
+def _variants(report, name):
+    for variant in VARIANTS:
+        if name in (variant.arches or (name,)):
+            _variant(report, name, variant)
+
+
+def _clang_boots(name):
+    """Where there is no backend there is nothing to test, but a kernel to boot."""
+    kdir = kernel.build_kernel(name, llvm=True)
+    result = boot.boot(name, kdir, initramfs.build_initramfs(name, job=boot.HELLO), echo=False)
+    yield Result("boots", PASSED if result.code == OK else FAILED, "" if result.code == OK else result.reason)
+
+
+# Every patch
+
+def built_for(patch):
+    """The architectures that can tell whether a patch builds: its own, or all if it changes what they share."""
+    code = [path for path in (*patch.changes, *patch.adds) if path.endswith(CODE)]
+    code = [path for path in code if path.split("/")[0] not in ("Documentation", "samples", "tools")]
+    shared = any(not path.startswith("arch/") for path in code)
+    own = {path.split("/")[1] for path in code if path.startswith("arch/")}
+    return [name for name in arches.ARCHES if shared or name in own]
+
+
+def _commits():
+    """(number, patch, commit) of the series: a commit stands for everything up to it."""
+    base = bases.current()
+    with series.micro(base.path, base.version) as small:
+        return [(number, *both) for number, both in enumerate(zip(small.series, small.commits), 1)]
+
+
+def _after(name, number):
+    source, _ = series.source_after(number)
+    kernel.build_part(name, source)
+    yield Result("builds", PASSED)
+
+
+def _every_patch(report, names):
+    """An architecture at a time, so that each patch builds only what it changes."""
+    commits = _commits()
+    for name in names:
+        for number, patch, commit in commits:
+            if name in built_for(patch):
+                step = f"{name}: after patch {number:02} of {len(commits)}, {patch.subject}"
+                report.keep(step, lambda number=number: _after(name, number), f"{commit} {_configuration()}")
+
+
+# Reading code
+
+def _tools(report, names):
+    for title, tool in lint.GENERAL.items():
+        report.keep(f"code: {title}", tool)
+    for name in names:
+        for title, tool in lint.named(name).items():
+            report.keep(f"{name}: code: {title}", lambda tool=tool: tool(name))
+
+
+# The command
+
+def _configuration():
+    """A hash of how kernels are configured and booted."""
+    total = hashlib.sha256()
+    for path in sorted([*kernel.FRAGMENTS.glob("*.config"), *initramfs.GUEST.iterdir(), paths.DEV / "textpoke/arch.py"]):
+        total.update(path.name.encode() + path.read_bytes())
+    return total.hexdigest()[:16]
+
+
+def _check(names):
+    """Everything of `make check`."""
+    report = check.Report()
+    check.everything(report, names)
+    yield Result("no test failed", FAILED if report.count[FAILED] else PASSED)
+
+
+def main(options):
+    """`check-full`: the last line counts, as check's does."""
+    names = check.names(options)
+    backends = [name for name in names if arches.get(name).has_backend]
+    report = Kept(f"{patches.fingerprint()} {_configuration()}", options.get("ONLY", "*"))
+    report.keep("check", lambda: _check(names))
+    _tools(report, names)
+    for name in backends:
+        _variants(report, name)
+    for name in [name for name in names if name not in backends]:
+        report.keep(f"{name}: clang", lambda name=name: _clang_boots(name))
+    _every_patch(report, names)
+    return report.end()

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What tools that read code have to say about the series and did not say about the base.
+
+A finding is a file and a sentence. Its line is left out, for the series moves lines, and so
+are offsets in functions. What is found more often than in the base is new.
+"""
+
+import re
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+from . import arch as arches
+from . import base as bases
+from . import host, kernel, paths, series
+from .ktap import FAILED, PASSED, Result
+from .say import run
+
+MESSAGE = re.compile(r"^(?P<file>[^\s:]+):(?:\d+:)*\s*(?P<text>(?:\w+: )?(?:warning|error):? .+)$", re.I)
+OBJTOOL = re.compile(r"^(?P<file>\S+): (?P<text>(?:warning|error): objtool: .+)$")
+OFFSET = re.compile(r"\+0x[0-9a-f]+|\.(?:constprop|isra|part|cold)\.?\d*")
+# We sign nothing off in the repository; MAINTAINERS is a patch of its own.
+CHECKPATCH = ("--strict", "--terse", "--no-summary", "--show-types", "--no-signoff", "--ignore", "FILE_PATH_CHANGES")
+SHOWN = 20
+
+
+def findings(lines, source, pattern=MESSAGE):
+    """Counter of (file, sentence) in a tool's output; files are named as in the source."""
+    found = Counter()
+    prefix = f"{source}/"
+    for line in lines:
+        if match := pattern.match(line.strip().replace(prefix, "")):
+            name = re.sub(r"^(\.\./)+(src/)?", "", match["file"])
+            found[name, OFFSET.sub("", match["text"])] += 1
+    return found
+
+
+def new(series_has, base_has):
+    """Findings of the series that the base has not, or not as often."""
+    return sorted((series_has - base_has).elements())
+
+
+def judged(name, found):
+    """One result for a tool, with what it found first."""
+    if not found:
+        return Result(name, PASSED)
+    shown = "; ".join(f"{file}: {text}" for file, text in found[:SHOWN])
+    return Result(name, FAILED, f"{len(found)} new: {shown}")
+
+
+def _lines(log):
+    return Path(log).read_text(errors="replace").splitlines()
+
+
+# What the series touches
+
+def touched():
+    """Every file that the series changes or adds."""
+    loaded, have = series.load()
+    return sorted({path for patch in loaded for path in patch.changes} | set(have))
+
+
+def concerns(path, arch):
+    """Whether a file is built for an architecture, as far as its folder tells."""
+    parts = path.split("/")
+    return parts[1] == arch if parts[0] == "arch" else True
+
+
+def objects(files, arch, kdir):
+    """The objects of C files that a kernel's folder has; `make` knows no others."""
+    found = []
+    for path in files:
+        place = Path(path)
+        if place.suffix == ".c" and concerns(path, arch):
+            command = kdir / place.parent / f".{place.stem}.o.cmd"
+            found += [str(place.with_suffix(".o"))] * command.exists()
+    return found
+
+
+# The tools
+
+def _compiled(name, words, use):
+    """New findings of what a make with some words says about the touched objects."""
+    kdir = kernel.build_kernel(name)
+    wanted = objects(touched(), name, kdir)
+    _, log = kernel.compile_again(name, False, wanted, words, use)
+    ours = findings(_lines(log), series.source_tree())
+    base = bases.base_source()
+    known = [path for path in wanted if (base / path).with_suffix(".c").exists()]
+    _, log = kernel.compile_again(name, True, known, words, use)
+    return new(ours, findings(_lines(log), base))
+
+
+def warnings(name):
+    """The compiler's, with W=1."""
+    yield judged("no new compiler warning (W=1)", _compiled(name, ("W=1",), "w1"))
+
+
+def sparse(name):
+    host.need("sparse")
+    yield judged("no new finding of sparse", _compiled(name, ("C=2", "CHECK=sparse"), "sparse"))
+
+
+def _linked(name, base):
+    return findings(_lines(kernel.relink(name, base, ("debug",))), "", OBJTOOL)
+
+
+def objtool(name):
+    """Calls that leave noinstr text, and whatever else objtool sees at the link."""
+    yield judged("no new finding of objtool (noinstr)", new(_linked(name, False), _linked(name, True)))
+
+
+def _documented(source, files):
+    there = [path for path in files if (source / path).exists()]
+    log = paths.LOGS / f"kernel-doc-{source.name}.log"
+    run(["perl", "scripts/kernel-doc", "-none", "-Wall", *there], log=log, what="kernel-doc", cwd=source, check=False)
+    return findings(_lines(log), source)
+
+
+def kernel_doc():
+    files = [path for path in touched() if path.endswith((".c", ".h"))]
+    ours, base = _documented(series.source_tree(), files), _documented(bases.base_source(), files)
+    yield judged("no new finding of kernel-doc", new(ours, base))
+
+
+def checkpatch():
+    """A result for every patch: what it finds in a patch is new."""
+    source = series.source_tree()
+    with tempfile.TemporaryDirectory() as folder:
+        series.write_series(Path(folder) / "mails")
+        for mail in sorted(Path(folder).glob("mails/*.patch")):
+            log = paths.LOGS / f"checkpatch-{mail.stem[:4]}.log"
+            status = run(["perl", "scripts/checkpatch.pl", *CHECKPATCH, mail], log=log, what="checkpatch", cwd=source, check=False)
+            said = [line.split(":", 2)[-1].strip() for line in _lines(log)[1:] if line.strip()]
+            yield Result(f"checkpatch: {mail.stem}", FAILED if status or said else PASSED, "; ".join(said[:SHOWN]))
+
+
+def named(name):
+    """The tools that look at one architecture's build: name -> function."""
+    arch = arches.get(name)
+    tools = {"warnings": warnings, "sparse": sparse}
+    return tools | ({"objtool": objtool} if arch.objtool else {})
+
+
+GENERAL = {"kernel-doc": kernel_doc, "checkpatch": checkpatch}
