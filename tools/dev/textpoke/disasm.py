@@ -17,7 +17,8 @@ from .say import output
 
 SLOT = 16  # no instruction is longer
 LINE = re.compile(r"^\s*(?P<at>[0-9a-f]+):\t(?P<text>.*)$")
-TARGET = re.compile(r"^(?P<head>\S+\s.*?)0x(?P<target>[0-9a-f]+)\s*$")
+# A `*` stands before the operand of an indirect branch.
+TARGET = re.compile(r"^(?P<head>\S+\s[^*]*?)0x(?P<target>[0-9a-f]+)\s*$")
 
 
 @dataclass(frozen=True)
@@ -29,10 +30,12 @@ class Machine:
     filler: bytes  # after an instruction that does not fill its slot
     calls: tuple
     branches: tuple
+    nops: tuple = ()  # beginnings that all mean the same
 
 
 MACHINES = {
-    "x86": Machine("i386:x86-64", 15, b"\x90", ("call",), ("call", "j")),
+    "x86": Machine("i386:x86-64", 15, b"\x90", ("call",), ("call", "j"),
+                   ("nop", "xchg   %ax,%ax", "cs nop", "data16 ")),
     "arm64": Machine("aarch64", 4, b"\0", ("bl\t",), ("bl\t", "b\t", "b.", "cb", "tb")),
     "riscv": Machine("riscv:rv64", 4, b"\0", ("jalr", "jal\tra"), ("j", "b")),
     "powerpc": Machine("powerpc:common64", 8, b"\0", ("bl",), ("b",)),
@@ -79,7 +82,7 @@ def _instruction(text, at, machine):
         # A negative distance from the first slots comes out as a number of 64 bits.
         distance -= 1 << 64 if distance >= 1 << 63 else 0
         return Instruction(match["head"].rstrip(), distance, call)
-    return Instruction(text, None, call)
+    return Instruction("nop" if machine.nops and text.startswith(machine.nops) else text, None, call)
 
 
 def parse(lines, codes, machine):
