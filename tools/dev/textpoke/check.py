@@ -83,8 +83,8 @@ def _boots(name, kdir):
     yield Result(f"{name}: boots without a complaint", FAILED if complaint else PASSED, complaint)
 
 
-def _build(name, made):
-    made[name] = kernel.build_kernel(name)
+def _build(name):
+    kernel.build_kernel(name)
     yield Result(f"{name}: builds with the series", PASSED)
 
 
@@ -122,11 +122,11 @@ def _with_backend(report, name, kdir):
 
 def _architecture(report, name):
     """Build and boot one architecture's kernel, and test it if it has a backend."""
-    made = {}
-    if not report.step(f"{name}: builds with the series", _build, name, made):
+    if not report.step(f"{name}: builds with the series", _build, name):
         return
-    if report.step(f"{name}: boots", _boots, name, made[name]) and arches.get(name).has_backend:
-        _with_backend(report, name, made[name])
+    kdir = kernel.folder(name)
+    if report.step(f"{name}: boots", _boots, name, kdir) and arches.get(name).has_backend:
+        _with_backend(report, name, kdir)
 
 
 def names(options):

@@ -64,7 +64,7 @@ class Kept(check.Report):
         self.place.parent.mkdir(parents=True, exist_ok=True)
         patches.write(self.place, json.dumps(self.known) + "\n")
 
-    def keep(self, name, function, key=None):
+    def step(self, name, function, *args, key=None):
         """A step, unless it has passed before; returns whether it has passed or was not asked for."""
         key = key or self.key
         if not self.wanted(name):
@@ -75,18 +75,21 @@ class Kept(check.Report):
             return True
         say(f"step: {name}")
         results = []
-        passed = self.step(name, lambda: self._recorded(name, function, results))
+        passed = super().step(name, _remembered, results, function, *args)
         if passed:
             self._save(name, key, results)
         return passed
 
-    @staticmethod
-    def _recorded(name, function, results):
-        """Each result under the step's name, and remembered."""
-        for each in function():
-            result = Result(f"{name}: {each.name}", each.status, each.note)
-            results.append(result)
-            yield result
+    def keep(self, name, function, key=None):
+        """A step whose results are called as it is."""
+        return self.step(name, lambda: (Result(f"{name}: {each.name}", each.status, each.note) for each in function()), key=key)
+
+
+def _remembered(results, function, *args):
+    """What a function gives, as it comes."""
+    for result in function(*args):
+        results.append(result)
+        yield result
 
 
 # Kernels of other kinds
@@ -176,19 +179,12 @@ def _configuration():
     return total.hexdigest()[:16]
 
 
-def _check(names):
-    """Everything of `make check`."""
-    report = check.Report()
-    check.everything(report, names)
-    yield Result("no test failed", FAILED if report.count[FAILED] else PASSED)
-
-
 def main(options):
     """`check-full`: the last line counts, as check's does."""
     names = check.names(options)
     backends = [name for name in names if arches.get(name).has_backend]
     report = Kept(f"{patches.fingerprint()} {_configuration()}", options.get("ONLY", "*"))
-    report.keep("check", lambda: _check(names))
+    check.everything(report, names)
     _tools(report, names)
     for name in backends:
         _variants(report, name)

@@ -244,6 +244,11 @@ def build_kernel(arch, base=False, llvm=False, fragments=()):
     return _build(_plan(arch, base, llvm, fragments))
 
 
+def folder(arch, base=False, llvm=False, fragments=()):
+    """Where that kernel is, or would be."""
+    return _plan(arch, base, llvm, fragments).kdir
+
+
 def build_part(arch, source):
     """The same, from a source that has only some patches of the series."""
     return _build(Build(arches.get(arch), Path(source), False, False, (), part=True))
