@@ -23,6 +23,7 @@ class Arch:
     console: str  # words on the kernel's command line
     devices: tuple = ()  # QEMU options that only this one needs
     has_backend: bool = False  # whether the series can change its text
+    ftracetest: bool = False  # whether make check runs it: what the base fails is known
     objtool: bool = False  # whether the kernel's build checks noinstr text for it
     llvm: str = ""  # why LLVM=1 is refused; empty: it is not
 
@@ -41,7 +42,7 @@ _X86 = Arch(
 _ARM64 = Arch(
     name="arm64", cross="aarch64-linux-gnu-", target="Image", image="arch/arm64/boot/Image", debarch="arm64",
     busybox="bookworm", qemu="qemu-system-aarch64", machine="virt,gic-version=3", cpu="max,pauth-impdef=on",
-    console="console=ttyAMA0 earlycon", has_backend=True)
+    console="console=ttyAMA0 earlycon", has_backend=True, ftracetest=True)
 
 _RISCV = Arch(
     name="riscv", cross="riscv64-linux-gnu-", target="Image", image="arch/riscv/boot/Image", debarch="riscv64",

@@ -116,7 +116,8 @@ def _with_backend(report, name, kdir):
     report.step(f"{name}: guests", _guests, name, kdir)
     report.step(f"{name}: KUnit", lambda: _named(name, tests.kunit(name, kdir)))
     report.step(f"{name}: selftests", lambda: _named(name, tests.selftests(name, kdir)))
-    report.step(f"{name}: ftracetest", lambda: _named(name, tests.ftracetest(name, kdir)))
+    if arches.get(name).ftracetest:
+        report.step(f"{name}: ftracetest", lambda: _named(name, tests.ftracetest(name, kdir)))
     report.step(f"{name}: the main job", _main_job, name)
 
 

@@ -32,6 +32,7 @@ CROSS = {
     "powerpc": ("gcc-powerpc64le-linux-gnu", "libc6-dev-ppc64el-cross"),
 }
 LLVM = ("clang-19", "lld-19", "llvm-19")
+LINT = ("perl", "sparse")
 PERF = ("libcap-dev", "libcapstone-dev", "libdw-dev", "libopencsd-dev", "libslang2-dev",
         "libtraceevent-dev", "libunwind-dev", "libzstd-dev", "pkg-config", "zlib1g-dev")
 QEMU = {
@@ -273,7 +274,7 @@ def setup(arches=None):
     """Everything that any command needs, at once."""
     arches = arches or list(CROSS)
     cross = [name for arch in arches for name in CROSS[arch]]
-    need(*BUILD, *cross, *PERF, *LLVM)
+    need(*BUILD, *cross, *PERF, *LLVM, *LINT)
     need_qemu(*arches)
     say("everything is installed")
 

@@ -97,7 +97,7 @@ def warnings(name):
 
 
 def sparse(name):
-    host.need("sparse")
+    host.need(*host.LINT)
     yield judged("no new finding of sparse", _compiled(name, ("C=2", "CHECK=sparse"), "sparse"))
 
 
