@@ -36,7 +36,7 @@ class Arch:
 _X86 = Arch(
     name="x86", cross="", target="bzImage", image="arch/x86/boot/bzImage", debarch="amd64", busybox="bookworm",
     qemu="qemu-system-x86_64", machine="q35", cpu="max", console="console=ttyS0 earlyprintk=ttyS0",
-    objtool=True)
+    has_backend=True, objtool=True)
 
 # pauth-impdef: the architected pointer authentication costs a third of the time under emulation.
 _ARM64 = Arch(
