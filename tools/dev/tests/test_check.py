@@ -11,7 +11,7 @@ from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from textpoke import check, known, ktap  # noqa: E402
+from textpoke import check, known, ktap, tests  # noqa: E402
 from textpoke.errors import INFRA, OK, TEST_FAILED, Fail  # noqa: E402
 from textpoke.ktap import FAILED, PASSED, SKIPPED, Result  # noqa: E402
 
@@ -103,6 +103,27 @@ class Known(unittest.TestCase):
     def test_our_own_lists_are_well_formed(self):
         for path in known.FOLDER.glob("*"):
             known.load(path.name)
+
+
+class Ftracetest(unittest.TestCase):
+    def test_every_folder_is_in_one_share(self):
+        with tempfile.TemporaryDirectory() as folder:
+            home = Path(folder) / "selftests-ftrace"
+            for name in (*tests.SHARE, "kprobe", "of_tomorrow"):
+                (home / "ftrace/test.d" / name).mkdir(parents=True)
+            (home / "ftrace/test.d/functions").touch()
+            first, second = tests.shares(home)
+            found = [{path.name for path in (share / "ftrace/test.d").iterdir()} for share in (first, second)]
+        self.assertEqual(found, [{"functions", "kprobe", "of_tomorrow"}, {"functions", *tests.SHARE}])
+
+    def test_side_by_side(self):
+        self.assertEqual(tests.side_by_side([lambda: 1, lambda: 2]), [1, 2])
+        with self.assertRaises(Fail):
+            tests.side_by_side([lambda: 1, self.refuse])
+
+    @staticmethod
+    def refuse():
+        raise Fail(INFRA, "no guest")
 
 
 class Count(unittest.TestCase):
