@@ -674,7 +674,7 @@ static struct kunit_case conformance_cases[] = {
 #endif
 	KUNIT_CASE(instructions_are_written_unheard),
 	KUNIT_CASE(instructions_are_written_guarded),
-	KUNIT_CASE(failed_stores_leave_the_old_instruction),
+	KUNIT_CASE_SLOW(failed_stores_leave_the_old_instruction),
 	KUNIT_CASE(alias_shows_the_text),
 	KUNIT_CASE(alias_goes_away),
 	KUNIT_CASE(sync_waits_for_every_cpu),
@@ -687,6 +687,7 @@ static struct kunit_suite conformance_suite = {
 	.exit		= conformance_exit,
 	.test_cases	= conformance_cases,
 };
+
 kunit_test_suite(conformance_suite);
 
 MODULE_DESCRIPTION("KUnit test of a text poke backend");

@@ -7,12 +7,13 @@
  * the three was executed, and the phase in which the call was made says which
  * of them it may have been:
  *
- *   phase     from                            guarded          direct
- *   -------   -----------------------------   --------------   ------------
- *   SETTLED   the batch is finished           old              old
- *   CHANGING  before the first store          old, trap        old, new
- *   RECORDED  before the final store          trap, new        -
- *   SETTLED   the batch is finished           new              new
+ *   phase      from                           guarded          direct
+ *   ---------  ----------------------------   --------------   ------------
+ *   SETTLED    the batch is finished          old              old
+ *   CHANGING   before the first store         old, trap        old, new
+ *   RECORDED   before the record              trap             -
+ *   FINISHING  before the final store         trap, new        -
+ *   SETTLED    the batch is finished          new              new
  *
  * Readers are tasks that preempt each other, timers, interrupt work and
  * interrupts from other CPUs, on every CPU.
@@ -50,7 +51,7 @@
 #define TIMER_NS	(200 * NSEC_PER_USEC)
 #define CALLS_PER_TURN	100
 
-enum phase { SETTLED, CHANGING, RECORDED, NR_PHASES };
+enum phase { SETTLED, CHANGING, RECORDED, FINISHING, NR_PHASES };
 
 enum context { TASK, OTHER_TASK, TIMER, IRQ_WORK, IPI, NR_CONTEXTS };
 
@@ -95,6 +96,9 @@ static DEFINE_PER_CPU(struct reader_cpu, reader_cpu);
 static unsigned int live_phase;
 static bool live_guarded;
 
+/* How often a step came when it was not its turn. */
+static u64 out_of_order;
+
 static struct task_struct *interrupter;
 
 /* One of these is at the site, in turn; the trap acts as the jump. */
@@ -112,6 +116,8 @@ static unsigned int visible_in(unsigned int phase)
 		return old;
 	case CHANGING:
 		return READ_ONCE(live_guarded) ? old | SAW_TRAP : old | new;
+	case RECORDED:
+		return SAW_TRAP;
 	default:
 		return SAW_TRAP | new;
 	}
@@ -268,6 +274,12 @@ static bool is_trap(const void *bytes, size_t len)
 	return len == TEXT_POKE_UNIT && !memcmp(bytes, trap, len);
 }
 
+static void next_phase(enum phase now)
+{
+	out_of_order += live_phase % NR_PHASES != now;
+	enter_phase(live_phase + 1);
+}
+
 /*
  * The first store is that of the trap, or of the whole instruction if the
  * change is direct; that of the unit comes last.
@@ -276,11 +288,18 @@ static int watched_store(void *alias, const void *bytes, size_t len)
 {
 	if (live_phase % NR_PHASES == SETTLED) {
 		WRITE_ONCE(live_guarded, is_trap(bytes, len));
-		enter_phase(live_phase + 1);
+		next_phase(SETTLED);
 	} else if (live_guarded && len == TEXT_POKE_UNIT) {
-		enter_phase(live_phase + 1);
+		next_phase(RECORDED);
 	}
 	return copy_to_kernel_nofault(alias, bytes, len);
+}
+
+static void watched_record(const void *addr, const void *old, size_t old_len,
+			   const void *new, size_t new_len)
+{
+	next_phase(CHANGING);
+	perf_event_text_poke(addr, old, old_len, new, new_len);
 }
 
 /* From one instruction to the other. */
@@ -393,13 +412,17 @@ static void change_under_fire(struct kunit *test, bool guarded)
 
 	guard(cpus_read_lock)();
 	live_phase = 0;
+	out_of_order = 0;
 	for_each_online_cpu(cpu)
 		start_readers_on(cpu);
 	interrupter = start_task(interrupt_others, NULL, -1);
 
 	kunit_activate_static_stub(test, text_poke_store, watched_store);
+	kunit_activate_static_stub(test, text_poke_record, watched_record);
 	KUNIT_EXPECT_EQ(test, 0, change_until_enough(guarded));
+	kunit_deactivate_static_stub(test, text_poke_record);
 	kunit_deactivate_static_stub(test, text_poke_store);
+	KUNIT_EXPECT_EQ(test, out_of_order, 0);
 
 	KUNIT_EXPECT_TRUE_MSG(test, enough(guarded), "too little happened");
 	report(test, guarded);
@@ -481,6 +504,7 @@ static struct kunit_suite live_suite = {
 	.exit		= live_exit,
 	.test_cases	= live_cases,
 };
+
 kunit_test_suite(live_suite);
 
 MODULE_DESCRIPTION("KUnit test of text pokes under fire");

@@ -277,6 +277,7 @@ static struct kunit_suite slot_suite = {
 	.exit		= slot_test_exit,
 	.test_cases	= slot_cases,
 };
+
 kunit_test_suite(slot_suite);
 
 MODULE_DESCRIPTION("KUnit test of text poke slots");

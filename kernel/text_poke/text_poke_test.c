@@ -33,8 +33,8 @@
 TEXT_POKE_TEST_TEXT;
 
 /* The other tests use it too. */
-asm(".globl text_poke_test_fn, text_poke_test_site, text_poke_test_target\n"
-    ".globl text_poke_test_callee, text_poke_test_field\n");
+asm(".globl text_poke_test_fn, text_poke_test_site, text_poke_test_field");
+asm(".globl text_poke_test_target, text_poke_test_callee");
 
 /* What the site of text_poke_test_fn() is made to hold, encoded once. */
 struct insns {
@@ -145,6 +145,52 @@ static void skip_unless_direct(struct kunit *test)
 		kunit_skip(test, "somebody else listens");
 	if (!exchanged_directly())
 		kunit_skip(test, "every change is guarded here");
+}
+
+/* The steps of a batch, each with the syncs that had been made before it. */
+static char steps[64];
+
+static void add_step(const char *step)
+{
+	size_t len = strlen(steps);
+
+	snprintf(steps + len, sizeof(steps) - len, "%llu:%s ",
+		 text_poke_stats.syncs - before.syncs, step);
+}
+
+static int logged_store(void *alias, const void *bytes, size_t len)
+{
+	u8 trap[LEN];
+
+	text_poke_test_trap(trap);
+	if (len != TEXT_POKE_UNIT)
+		add_step(len == LEN ? "all" : "tail");
+	else
+		add_step(memcmp(bytes, trap, len) ? "unit" : "trap");
+	return copy_to_kernel_nofault(alias, bytes, len);
+}
+
+static void logged_record(const void *addr, const void *old, size_t old_len,
+			  const void *new, size_t new_len)
+{
+	add_step("record");
+}
+
+/* No step may be in the same place between syncs as the one before it. */
+static void guarded_batches_go_step_by_step(struct kunit *test)
+{
+	listen(test);
+	steps[0] = '\0';
+	kunit_activate_static_stub(test, text_poke_store, logged_store);
+	kunit_activate_static_stub(test, text_poke_record, logged_record);
+	KUNIT_EXPECT_EQ(test, 0, poke(site_addr(), insns.nop, insns.jump, LEN));
+	kunit_deactivate_static_stub(test, text_poke_record);
+	kunit_deactivate_static_stub(test, text_poke_store);
+	add_step("done");
+	KUNIT_EXPECT_STREQ(test, steps, LEN > TEXT_POKE_UNIT ?
+			   "0:trap 1:record 1:tail 2:unit 3:done " :
+			   "0:trap 1:record 2:unit 3:done ");
+	KUNIT_EXPECT_EQ(test, 0, poke(site_addr(), insns.jump, insns.nop, LEN));
 }
 
 /* Three pokes through every kind of instruction, and back to the first. */
@@ -899,6 +945,7 @@ static struct kunit_case text_poke_cases[] = {
 	KUNIT_CASE(direct_when_nobody_listens),
 	KUNIT_CASE(guarded_without_records_when_it_must_be),
 	KUNIT_CASE(guarded_when_somebody_listens),
+	KUNIT_CASE(guarded_batches_go_step_by_step),
 	KUNIT_CASE(wrong_old_bytes_change_nothing),
 	KUNIT_CASE(unknown_old_bytes_are_read),
 	KUNIT_CASE(no_change_is_no_batch),
@@ -937,6 +984,7 @@ static struct kunit_suite text_poke_suite = {
 	.exit		= text_poke_test_exit,
 	.test_cases	= text_poke_cases,
 };
+
 kunit_test_suite(text_poke_suite);
 
 MODULE_DESCRIPTION("KUnit test of the text poke core");

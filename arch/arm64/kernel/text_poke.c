@@ -79,13 +79,13 @@
  * instructions that jump labels use, and which leaves the moment of their
  * change as vague as a sync is long.
  */
+#include <linux/cacheflush.h>
 #include <linux/extable.h>
 #include <linux/smp.h>
 #include <linux/string.h>
 #include <linux/text_poke.h>
 
 #include <asm/barrier.h>
-#include <asm/cacheflush.h>
 #include <asm/debug-monitors.h>
 #include <asm/insn.h>
 #include <asm/insn-emulate.h>

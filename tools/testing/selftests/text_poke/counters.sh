@@ -60,16 +60,6 @@ always_guarded()
 	esac
 }
 
-# As expect, for what is true where text may be changed without a trap.
-expect_direct()
-{
-	if always_guarded; then
-		ktap_test_skip "$1: every change takes a trap here"
-	else
-		expect "$1" "$2"
-	fi
-}
-
 # expect NAME "LEFT OPERATOR RIGHT": the numbers are part of the result line.
 expect()
 {

@@ -16,8 +16,14 @@ toggle_key
 toggle_tracer
 counters_end
 
-expect_direct direct_batches "$(grown direct) -gt 0"
-expect_direct no_guarded_batches "$(grown guarded) -eq 0"
-expect_direct no_traps "$(grown traps) -eq 0"
+if always_guarded; then
+	expect no_direct_batches "$(grown direct) -eq 0"
+	expect guarded_batches "$(grown guarded) -gt 0"
+	expect every_batch_is_guarded "$(grown guarded) -eq $(grown batches)"
+else
+	expect direct_batches "$(grown direct) -gt 0"
+	expect no_guarded_batches "$(grown guarded) -eq 0"
+	expect no_traps "$(grown traps) -eq 0"
+fi
 expect no_records "$(grown records) -eq 0"
 ktap_finished

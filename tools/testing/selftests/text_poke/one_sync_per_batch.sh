@@ -15,9 +15,14 @@ counters_begin
 toggle_key
 toggle_tracer
 counters_end
-expect_direct direct_batches "$(grown direct) -gt 0"
-expect_direct one_sync_per_direct_batch \
-	"$(grown syncs) -eq $(grown batches)"
+if always_guarded; then
+	expect guarded_batches "$(grown guarded) -gt 0"
+	expect few_syncs_per_unheard_batch \
+		"$(grown syncs) -le $((3 * $(grown guarded) + $(grown pokes) / 3072))"
+else
+	expect direct_batches "$(grown direct) -gt 0"
+	expect one_sync_per_direct_batch "$(grown syncs) -eq $(grown batches)"
+fi
 expect many_sites_per_batch "$(grown pokes) -gt $((100 * $(grown batches)))"
 
 # Counted by somebody who runs while events are open.

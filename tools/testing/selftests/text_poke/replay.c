@@ -194,6 +194,26 @@ static void check_text(const struct session *s, const struct pokes *p)
 			 back.diff);
 }
 
+/* Code that came into being: records that have new bytes and no old ones. */
+static size_t births(const struct pokes *p)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < p->nr; i++)
+		nr += !p->v[i].old_len && p->v[i].new_len;
+	return nr;
+}
+
+/* A probe's slot is nowhere else to be seen: who forgets it is not noticed. */
+static void check_slots(const struct pokes *p)
+{
+	if (!workload_has("kprobes"))
+		ksft_test_result_skip("slots_are_recorded: no kprobes\n");
+	else
+		ksft_test_result(births(p), "slots_are_recorded: %zu times\n",
+				 births(p));
+}
+
 /* The same for trampolines, slots, BPF and modules. */
 static void check_side(const struct session *s, const struct pokes *p)
 {
@@ -217,6 +237,7 @@ static void check_side(const struct session *s, const struct pokes *p)
 			 notes_count(&s->notes, ANNOUNCED), missing);
 	if (missing)
 		print_poke(stdout, first);
+	check_slots(p);
 }
 
 /* What would make the rest true of nothing. */
@@ -322,7 +343,7 @@ int main(int argc, char **argv)
 	mount_kernel_fs();
 	if (!workload_parse(opt.workload))
 		ksft_exit_skip("no knob of %s in this kernel\n", opt.workload);
-	ksft_set_plan(13);
+	ksft_set_plan(14);
 	run(&s);
 	check(&s);
 	ksft_finished();

@@ -126,6 +126,7 @@ void mutate_seed(__u64 seed);
 
 /* workload.c */
 int workload_parse(const char *names);
+bool workload_has(const char *name);
 int workload_run(double seconds);
 void workload_undo(void);
 int readers_start(void);

@@ -119,6 +119,13 @@ int workload_parse(const char *names)
 	return found;
 }
 
+bool workload_has(const char *name)
+{
+	const struct knob_group *g = group_of(name);
+
+	return g && g->used;
+}
+
 static void group_set(const struct knob_group *g, bool on)
 {
 	if (g->used && g->set)
