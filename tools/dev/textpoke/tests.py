@@ -44,8 +44,15 @@ def guest_results(what, result):
             ktap.Result(f"{what}: the kernel does not complain", quiet, complaint)]
 
 
-def _boot(name, kdir, initrd, append="", smp=2, turns=False):
-    result = boot.boot(name, kdir, initrd, smp=smp, append=f"{LOG} {append}".strip(), timeout=TIMEOUT, echo=False, turns=turns)
+def _boot(name, kdir, initrd, append="", smp=2):
+    """Boot a guest whose CPUs take turns.
+
+    These tests look at what CPUs execute while text changes. CPUs that run side by side can
+    go on with code that memory no longer holds, through no fault of the kernel: see
+    boot.accelerator().
+    """
+    result = boot.boot(name, kdir, initrd, smp=smp, append=f"{LOG} {append}".strip(), timeout=TIMEOUT, echo=False,
+                       turns=True)
     if result.code in (PANIC, HANG):
         boot.report(result)
     return result
@@ -175,6 +182,6 @@ def ftracetest(name, kdir, append="", smp=2):
     """Results of the function tracer's own tests."""
     say(f"ftracetest on {name}, in two guests")
     folder, chrt = install_selftests(name, kdir, FTRACETEST), _chrt(name, kdir)
-    guests = [functools.partial(_run_selftests, name, kdir, FTRACETEST, share, chrt, append=append, smp=smp, turns=True)
+    guests = [functools.partial(_run_selftests, name, kdir, FTRACETEST, share, chrt, append=append, smp=smp)
               for share in shares(folder)]
     return [result for results in side_by_side(guests) for result in results]
