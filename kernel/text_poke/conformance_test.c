@@ -62,9 +62,13 @@ static const struct insn insns[] = TEXT_POKE_TEST_INSNS;
 
 static struct rnd_state rnd;
 
+/* Hidden from the compiler, lest objtool sees references into the middle. */
 static void *field_addr(unsigned int i)
 {
-	return text_poke_test_field + i * LEN;
+	void *field = text_poke_test_field;
+
+	OPTIMIZER_HIDE_VAR(field);
+	return field + i * LEN;
 }
 
 /* A site as the core would queue it; none of these reaches the text. */
@@ -581,7 +585,9 @@ static void alias_goes_away(struct kunit *test)
 
 	guard(mutex)(&text_mutex);
 	alias = arch_text_poke_map(field_addr(0), &map);
-	KUNIT_ASSERT_NOT_NULL(test, alias);
+	KUNIT_EXPECT_NOT_NULL(test, alias);
+	if (!alias)
+		return;
 	arch_text_poke_unmap(&map);
 	KUNIT_EXPECT_NE(test, 0, copy_from_kernel_nofault(&byte, alias, 1));
 }

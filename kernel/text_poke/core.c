@@ -691,6 +691,7 @@ static int add_site(struct text_poke_site *site, int ret)
 		return ret;
 	}
 	queue_site(site);
+	cond_resched();
 	return 0;
 }
 
@@ -844,7 +845,8 @@ int text_poke_early(void *addr, const void *old, const void *new, size_t len)
  * context switch, and every task through one of its own accord or to user
  * space.
  *
- * Context: Process context, may sleep for long; text_mutex may be held.
+ * Context: Process context, may sleep for long; text_mutex may be held.  Not
+ * with cpu_hotplug_lock: part of the wait is for work that takes it.
  */
 void text_poke_quiesce(void)
 {

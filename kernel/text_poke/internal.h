@@ -93,7 +93,8 @@ static __always_inline void *text_poke_slot_end(const void *addr)
 {
 	const void *page = READ_ONCE(text_poke_slots.page);
 
-	if (!page || addr < page || addr >= page + PAGE_SIZE)
+	if (!page || addr < page ||
+	    addr >= page + TEXT_POKE_SLOTS * TEXT_POKE_SLOT)
 		return NULL;
 	return text_poke_slots.back[(addr - page) / TEXT_POKE_SLOT];
 }

@@ -9,7 +9,7 @@
  *   +---------+     +---------+
  *   |  trap   | --> |   new   |  a copy of the new instruction
  *   +---------+     +---------+
- *   |  next   | <-- |  trap   |  text_poke_leave_slot()
+ *   |  next   | <-- |  trap   |  leave_slot()
  *   +---------+     +---------+
  *
  * When the batch is retired nobody can enter a slot any more, but somebody may
@@ -116,14 +116,16 @@ static void end_slots(void)
  */
 void text_poke_slots_free(void)
 {
-	if (!text_poke_slots.page)
+	void *page = text_poke_slots.page;
+
+	if (!page)
 		return;
 	if (text_poke_slots.used)
 		text_poke_quiesce();
 	if (text_poke_slots.recorded)
 		end_slots();
-	execmem_free(text_poke_slots.page);
 	WRITE_ONCE(text_poke_slots.page, NULL);
+	execmem_free(page);
 	text_poke_slots.nr = 0;
 	text_poke_slots.used = false;
 	text_poke_slots.recorded = false;

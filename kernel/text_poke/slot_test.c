@@ -109,9 +109,11 @@ static void a_slot_holds_the_instruction_and_a_trap(struct kunit *test)
 	text_poke_test_trap(trap);
 	memcpy(site.new, step, LEN);
 	guard(mutex)(&text_mutex);
-	KUNIT_ASSERT_EQ(test, 0, arch_text_poke_prepare(&site, step));
-	KUNIT_ASSERT_TRUE(test, site.ool);
-	KUNIT_ASSERT_EQ(test, 0, text_poke_slot_get(&site));
+	KUNIT_EXPECT_EQ(test, 0, arch_text_poke_prepare(&site, step));
+	KUNIT_EXPECT_TRUE(test, site.ool);
+	KUNIT_EXPECT_EQ(test, 0, text_poke_slot_get(&site));
+	if (!site.slot)
+		return;
 
 	KUNIT_EXPECT_EQ(test, 0, text_poke_verify(site.slot, step, LEN));
 	KUNIT_EXPECT_EQ(test, 0, text_poke_verify(site.slot + LEN, trap, LEN));
@@ -154,7 +156,10 @@ static int poke_field(unsigned int nr, const void *old, const void *new)
 	for (i = 0; !ret && i < nr; i++)
 		ret = text_poke_batch_add(text_poke_test_field + i * LEN, old,
 					  new, LEN, NULL);
-	return ret ?: text_poke_batch_finish();
+	if (!ret)
+		return text_poke_batch_finish();
+	text_poke_batch_cancel();
+	return ret;
 }
 
 static void more_sites_than_slots_are_written_in_parts(struct kunit *test)

@@ -4,8 +4,8 @@
  *
  * A CPU that hits a trap can be in any context: with interrupts off, in an
  * NMI, in the entry code of another exception, holding any lock, before RCU
- * watches.  So text_poke_handle_trap() uses its arguments, this CPU's counters
- * and the published batch, and nothing else.
+ * watches.  So text_poke_handle_trap() uses its arguments, this CPU's counters,
+ * the published batch and the slots, and nothing else.
  *
  * Each CPU has a reference count of its own, because on a large machine all
  * CPUs may hit the same site in the same microsecond.  The poker holds one

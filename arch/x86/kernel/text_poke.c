@@ -194,12 +194,13 @@ bool arch_text_poke_is_text(const void *addr)
 }
 
 /*
- * Until SYSTEM_SCHEDULING there is one CPU, and the text is not yet protected
- * from writing.
+ * Until SYSTEM_SCHEDULING there is one CPU, and the kernel's own text is not
+ * yet protected from writing.  The trampolines of ftrace are.
  */
 void *arch_text_poke_map(void *addr, struct arch_text_poke_map *map)
 {
-	map->in_place = system_state == SYSTEM_BOOTING;
+	map->in_place = system_state == SYSTEM_BOOTING &&
+			core_kernel_text((unsigned long)addr);
 	if (!map->in_place)
 		return text_alias_map(addr, &map->alias);
 

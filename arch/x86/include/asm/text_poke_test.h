@@ -9,6 +9,7 @@
  * Manual, Volume 2, so that the test does not ask the code under test.
  */
 
+#include <linux/compiler.h>
 #include <linux/linkage.h>
 #include <linux/objtool.h>
 #include <linux/string.h>
@@ -83,7 +84,11 @@ static inline void text_poke_test_nop(void *insn)
 static inline void text_poke_test_rel32(void *insn, u8 opcode, const void *from,
 					const void *to)
 {
-	s32 disp = to - (from + TEXT_POKE_TEST_LEN);
+	s32 disp;
+
+	/* Lest objtool sees a reference into the middle of a function. */
+	OPTIMIZER_HIDE_VAR(from);
+	disp = to - (from + TEXT_POKE_TEST_LEN);
 
 	*(u8 *)insn = opcode;
 	memcpy(insn + 1, &disp, sizeof(disp));
