@@ -192,6 +192,7 @@ int __must_check text_poke_early(void *addr, const void *old, const void *new,
 int __must_check text_poke_verify(const void *addr, const void *old,
 				  size_t len);
 void text_poke_quiesce(void);
+bool text_poke_is_dying(unsigned long addr);
 bool text_poke_handle_trap(struct pt_regs *regs);
 void text_poke_listener_barrier(void);
 

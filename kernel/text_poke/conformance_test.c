@@ -23,8 +23,7 @@
 #include <asm/text_poke_conformance.h>
 
 #include "internal.h"
-
-#define LEN TEXT_POKE_TEST_LEN
+#include "test.h"
 
 /* How often each instruction is tried, each time with other registers. */
 #define TRIES 100
@@ -61,15 +60,6 @@ static const struct insn insns[] = TEXT_POKE_TEST_INSNS;
 #define INSNS_END (insns + ARRAY_SIZE(insns))
 
 static struct rnd_state rnd;
-
-/* Hidden from the compiler, lest objtool sees references into the middle. */
-static void *field_addr(unsigned int i)
-{
-	void *field = text_poke_test_field;
-
-	OPTIMIZER_HIDE_VAR(field);
-	return field + i * LEN;
-}
 
 /* A site as the core would queue it; none of these reaches the text. */
 static int prepare(struct text_poke_site *site, const struct insn *old,
@@ -401,12 +391,6 @@ static void slots_hold_the_instruction_and_a_trap(struct kunit *test)
 }
 #endif
 
-static int poke(void *addr, const void *old, const void *new, size_t len)
-{
-	guard(mutex)(&text_mutex);
-	return text_poke_single(addr, old, new, len, NULL);
-}
-
 /* The longest instruction covers two sites of the field at most. */
 static void restore_field(struct kunit *test)
 {
@@ -416,33 +400,6 @@ static void restore_field(struct kunit *test)
 	text_poke_test_nop(nop);
 	for (i = 0; i < 2; i++)
 		KUNIT_EXPECT_EQ(test, 0, poke(field_addr(i), NULL, nop, LEN));
-}
-
-static struct perf_event *listener_open(void)
-{
-	struct perf_event_attr attr = {
-		.type		= PERF_TYPE_SOFTWARE,
-		.config		= PERF_COUNT_SW_DUMMY,
-		.size		= sizeof(attr),
-		.text_poke	= 1,
-	};
-
-	return perf_event_create_kernel_counter(&attr, 0, NULL, NULL, NULL);
-}
-
-static void listener_close(void *event)
-{
-	perf_event_release_kernel(event);
-}
-
-/* From here to the end of the case batches are guarded. */
-static void listen(struct kunit *test)
-{
-	struct perf_event *event = listener_open();
-
-	KUNIT_ASSERT_FALSE(test, IS_ERR(event));
-	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, listener_close,
-							   event));
 }
 
 /* A refused instruction leaves what was there. */
@@ -472,7 +429,7 @@ static void instructions_are_written_guarded(struct kunit *test)
 {
 	const struct insn *insn;
 
-	listen(test);
+	text_poke_test_listen(test);
 	for (insn = insns; insn < INSNS_END; insn++)
 		check_write(test, insn);
 }
@@ -513,7 +470,7 @@ static void failed_stores_leave_the_old_instruction(struct kunit *test)
 	const struct insn *insn;
 	int failed;
 
-	listen(test);
+	text_poke_test_listen(test);
 	for (insn = insns; insn < INSNS_END; insn++) {
 		if (insn->ret || !memcmp(insn->bytes, field_addr(0), insn->len))
 			continue;

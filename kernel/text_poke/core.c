@@ -191,13 +191,32 @@ int text_poke_store(void *alias, const void *bytes, size_t len)
 }
 
 /**
- * text_poke_map - map kernel text for writing, and count that
- * @addr:	first byte
- * @map:	for arch_text_poke_unmap()
+ * text_poke_write - write bytes that nobody executes yet
+ * @addr:	where
+ * @bytes:	what
+ * @len:	how many
  *
- * Context and return: as arch_text_poke_map().
+ * Through a mapping of their own, which is not counted.
+ *
+ * Context: as arch_text_poke_map().
+ * Return: 0 or -EFAULT.
  */
-void *text_poke_map(void *addr, struct arch_text_poke_map *map)
+int text_poke_write(void *addr, const void *bytes, size_t len)
+{
+	struct arch_text_poke_map map;
+	void *alias;
+	int ret;
+
+	alias = arch_text_poke_map(addr, &map);
+	if (!alias)
+		return -EFAULT;
+	ret = text_poke_store(alias, bytes, len);
+	arch_text_poke_unmap(&map);
+	arch_text_poke_flush(addr, len);
+	return ret;
+}
+
+static void *map_text(void *addr, struct arch_text_poke_map *map)
 {
 	text_poke_stats.mappings++;
 	return arch_text_poke_map(addr, map);
@@ -230,7 +249,7 @@ static int write_page(enum text_poke_pass pass, unsigned int *i,
 	int ret = 0;
 	void *alias;
 
-	alias = text_poke_map(first, &map);
+	alias = map_text(first, &map);
 	if (!alias)
 		return -EFAULT;
 
@@ -769,10 +788,26 @@ int text_poke_single(void *addr, const void *old, const void *new, size_t len,
 	return ret;
 }
 
+/**
+ * text_poke_is_dying - is this init text that is about to be freed?
+ * @addr:	an address
+ *
+ * Nobody runs it any more, and it is no longer text to be poked, but users may
+ * not have forgotten their sites in it yet.
+ *
+ * Context: Any.
+ * Return: true if so.
+ */
+bool text_poke_is_dying(unsigned long addr)
+{
+	return system_state >= SYSTEM_FREEING_INITMEM &&
+	       is_kernel_inittext(addr);
+}
+
 static bool may_be_text_at(unsigned long addr)
 {
 	if (is_kernel_inittext(addr))
-		return system_state < SYSTEM_FREEING_INITMEM;
+		return !text_poke_is_dying(addr);
 	return is_kernel_text(addr) || is_vmalloc_or_module_addr((void *)addr);
 }
 
@@ -810,9 +845,7 @@ static bool nobody_runs(void *addr)
  */
 int text_poke_early(void *addr, const void *old, const void *new, size_t len)
 {
-	struct arch_text_poke_map map;
 	struct text_poke_site site;
-	void *alias;
 	int ret;
 
 	if (!may_be_text(addr, len))
@@ -827,13 +860,7 @@ int text_poke_early(void *addr, const void *old, const void *new, size_t len)
 	if (ret && ret != -EOPNOTSUPP)
 		return ret;
 
-	alias = arch_text_poke_map(addr, &map);
-	if (!alias)
-		return -EFAULT;
-	ret = text_poke_store(alias, new, len);
-	arch_text_poke_unmap(&map);
-	arch_text_poke_flush(addr, len);
-	return ret;
+	return text_poke_write(addr, new, len);
 }
 
 /**

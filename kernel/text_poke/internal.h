@@ -4,8 +4,6 @@
 
 #include <linux/text_poke.h>
 
-struct perf_event;
-
 /**
  * struct text_poke_stats - what the core has done since boot
  * @pokes:	sites changed
@@ -54,8 +52,8 @@ void text_poke_retire(void);
 u64 text_poke_traps(void);
 u64 text_poke_rereads(void);
 
-void *text_poke_map(void *addr, struct arch_text_poke_map *map);
 int text_poke_store(void *alias, const void *bytes, size_t len);
+int text_poke_write(void *addr, const void *bytes, size_t len);
 void text_poke_record(const void *addr, const void *old, size_t old_len,
 		      const void *new, size_t new_len);
 
@@ -121,8 +119,5 @@ static inline void text_poke_slots_begin(bool listening) { }
 static inline void text_poke_slots_free(void) { }
 
 #endif /* CONFIG_HAVE_TEXT_POKE_SLOTS */
-
-/* For the tests: somebody who listens; perf_event_release_kernel() ends it. */
-struct perf_event *text_poke_test_listen(void);
 
 #endif /* _TEXT_POKE_INTERNAL_H */

@@ -38,8 +38,7 @@
 #include <asm/text_poke_test.h>
 
 #include "internal.h"
-
-#define LEN TEXT_POKE_TEST_LEN
+#include "test.h"
 
 /* The test goes on until all of this has happened, or for so many seconds. */
 #define CHANGES_MIN	500
@@ -431,30 +430,9 @@ static void change_under_fire(struct kunit *test, bool guarded)
 		stop_readers_on(cpu);
 }
 
-static void listener_close(void *event)
-{
-	perf_event_release_kernel(event);
-}
-
-static void listen(struct kunit *test)
-{
-	struct perf_event_attr attr = {
-		.type		= PERF_TYPE_SOFTWARE,
-		.config		= PERF_COUNT_SW_DUMMY,
-		.size		= sizeof(attr),
-		.text_poke	= 1,
-	};
-	struct perf_event *event;
-
-	event = perf_event_create_kernel_counter(&attr, 0, NULL, NULL, NULL);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(event));
-	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, listener_close,
-							   event));
-}
-
 static void guarded_changes_are_seen_in_order(struct kunit *test)
 {
-	listen(test);
+	text_poke_test_listen(test);
 	change_under_fire(test, true);
 }
 

@@ -44,19 +44,11 @@ static void *slot_at(unsigned int i)
 
 static int write_slot(const struct text_poke_site *site)
 {
-	struct arch_text_poke_map map;
 	u8 bytes[TEXT_POKE_SLOT];
-	void *alias;
-	int ret;
 
 	arch_text_poke_slot(site, bytes);
-	alias = text_poke_map(site->slot, &map);
-	if (!alias)
-		return -EFAULT;
-	ret = text_poke_store(alias, bytes, sizeof(bytes));
-	arch_text_poke_unmap(&map);
-	arch_text_poke_flush(site->slot, sizeof(bytes));
-	return ret;
+	text_poke_stats.mappings++;
+	return text_poke_write(site->slot, bytes, sizeof(bytes));
 }
 
 static int get_page_for_slots(void)

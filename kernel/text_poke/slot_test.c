@@ -14,7 +14,6 @@
 #include <linux/jiffies.h>
 #include <linux/kthread.h>
 #include <linux/memory.h>
-#include <linux/perf_event.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/text_poke.h>
@@ -23,8 +22,7 @@
 #include <asm/text_poke_test.h>
 
 #include "internal.h"
-
-#define LEN TEXT_POKE_TEST_LEN
+#include "test.h"
 
 static u8 nop[LEN], step[LEN];
 
@@ -40,10 +38,9 @@ static struct {
 } records[MAX_RECORDS];
 static unsigned int nr_records;
 
-static int poke(const void *old, const void *new)
+static int poke_site(const void *old, const void *new)
 {
-	guard(mutex)(&text_mutex);
-	return text_poke_single(text_poke_test_site, old, new, LEN, NULL);
+	return poke(text_poke_test_site, old, new, LEN);
 }
 
 static bool site_traps(void)
@@ -80,7 +77,7 @@ static void the_cpu_runs_the_instruction_in_its_slot(struct kunit *test)
 	u64 traps = text_poke_traps();
 
 	kunit_activate_static_stub(test, text_poke_store, run_then_store);
-	KUNIT_EXPECT_EQ(test, 0, poke(nop, step));
+	KUNIT_EXPECT_EQ(test, 0, poke_site(nop, step));
 	kunit_deactivate_static_stub(test, text_poke_store);
 
 	KUNIT_EXPECT_EQ(test, trapped_runs, 1);
@@ -94,7 +91,7 @@ static void sites_with_a_slot_are_guarded(struct kunit *test)
 {
 	u64 guarded = text_poke_stats.guarded;
 
-	KUNIT_EXPECT_EQ(test, 0, poke(nop, step));
+	KUNIT_EXPECT_EQ(test, 0, poke_site(nop, step));
 	KUNIT_EXPECT_EQ(test, text_poke_stats.guarded, guarded + 1);
 }
 
@@ -129,13 +126,10 @@ static void a_slot_holds_the_instruction_and_a_trap(struct kunit *test)
 /* The contents come before the site, and go after it, at the same address. */
 static void perf_is_told_of_slots(struct kunit *test)
 {
-	struct perf_event *event = text_poke_test_listen();
-
-	KUNIT_ASSERT_FALSE(test, IS_ERR(event));
+	text_poke_test_listen(test);
 	kunit_activate_static_stub(test, text_poke_record, note_record);
-	KUNIT_EXPECT_EQ(test, 0, poke(nop, step));
+	KUNIT_EXPECT_EQ(test, 0, poke_site(nop, step));
 	kunit_deactivate_static_stub(test, text_poke_record);
-	perf_event_release_kernel(event);
 
 	KUNIT_ASSERT_EQ(test, nr_records, 3);
 	KUNIT_EXPECT_EQ(test, records[0].old_len, 0);
@@ -154,7 +148,7 @@ static int poke_field(unsigned int nr, const void *old, const void *new)
 
 	guard(mutex)(&text_mutex);
 	for (i = 0; !ret && i < nr; i++)
-		ret = text_poke_batch_add(text_poke_test_field + i * LEN, old,
+		ret = text_poke_batch_add(field_addr(i), old,
 					  new, LEN, NULL);
 	if (!ret)
 		return text_poke_batch_finish();
@@ -171,7 +165,7 @@ static void more_sites_than_slots_are_written_in_parts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, text_poke_stats.batches, batches + 2);
 	for (i = 0; i < nr; i++)
 		KUNIT_EXPECT_EQ(test, 0,
-				text_poke_verify(text_poke_test_field + i * LEN,
+				text_poke_verify(field_addr(i),
 						 step, LEN));
 	KUNIT_EXPECT_EQ(test, 0, poke_field(nr, step, nop));
 }
@@ -186,7 +180,7 @@ static void a_slot_that_cannot_be_written_changes_nothing(struct kunit *test)
 	u64 batches = text_poke_stats.batches;
 
 	kunit_activate_static_stub(test, text_poke_store, failing_store);
-	KUNIT_EXPECT_EQ(test, -EFAULT, poke(nop, step));
+	KUNIT_EXPECT_EQ(test, -EFAULT, poke_site(nop, step));
 	kunit_deactivate_static_stub(test, text_poke_store);
 	KUNIT_EXPECT_EQ(test, text_poke_stats.batches, batches);
 	KUNIT_EXPECT_EQ(test, text_poke_test_fn(), 1);
@@ -217,7 +211,7 @@ static int poke_for(unsigned int ms)
 	int ret = 0;
 
 	while (!ret && time_before(jiffies, end))
-		ret = poke(nop, step) ?: poke(step, nop);
+		ret = poke_site(nop, step) ?: poke_site(step, nop);
 	return ret;
 }
 
@@ -260,7 +254,7 @@ static int slot_test_init(struct kunit *test)
 
 static void slot_test_exit(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, 0, poke(NULL, nop));
+	KUNIT_EXPECT_EQ(test, 0, poke_site(NULL, nop));
 	KUNIT_EXPECT_EQ(test, text_poke_test_fn(), 1);
 	KUNIT_EXPECT_NULL(test, text_poke_slots.page);
 }

@@ -24,8 +24,7 @@
 #include <asm/text_poke_test.h>
 
 #include "internal.h"
-
-#define LEN TEXT_POKE_TEST_LEN
+#include "test.h"
 
 /* How often a guarded site is stored to: trap, tail if there is one, unit. */
 #define PASSES (LEN > TEXT_POKE_UNIT ? 3 : 2)
@@ -54,30 +53,6 @@ static bool has_unencodable;
 static struct text_poke_stats before;
 static u64 traps_before;
 
-/* Hidden from the compiler, lest objtool sees references into the middle. */
-static void *site_addr(void)
-{
-	void *site = text_poke_test_site;
-
-	OPTIMIZER_HIDE_VAR(site);
-	return site;
-}
-
-static void *field_addr(unsigned int i)
-{
-	void *field = text_poke_test_field;
-
-	OPTIMIZER_HIDE_VAR(field);
-	return field + i * LEN;
-}
-
-/* One change in a batch of its own. */
-static int poke(void *addr, const void *old, const void *new, size_t len)
-{
-	guard(mutex)(&text_mutex);
-	return text_poke_single(addr, old, new, len, NULL);
-}
-
 static bool site_is(const void *insn)
 {
 	return !text_poke_verify(site_addr(), insn, LEN);
@@ -97,7 +72,7 @@ static void count_from_here(void)
 	traps_before = text_poke_traps();
 }
 
-struct perf_event *text_poke_test_listen(void)
+static struct perf_event *listener_open(void)
 {
 	struct perf_event_attr attr = {
 		.type		= PERF_TYPE_SOFTWARE,
@@ -114,14 +89,18 @@ static void listener_close(void *event)
 	perf_event_release_kernel(event);
 }
 
-/* From here to the end of the case somebody listens. */
-static void listen(struct kunit *test)
+void text_poke_test_listen(struct kunit *test)
 {
-	struct perf_event *event = text_poke_test_listen();
+	struct perf_event *event = listener_open();
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(event));
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, listener_close,
 							   event));
+}
+
+static void listen(struct kunit *test)
+{
+	text_poke_test_listen(test);
 	count_from_here();
 }
 

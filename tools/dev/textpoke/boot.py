@@ -400,7 +400,7 @@ def boot(arch, kernel_path, initrd, smp=2, append="", qemu_args="", timeout=None
 
     out   where the tar stream of the guest's files goes (default: beside the log)
     echo  whether the console is shown on stdout
-    turns the guest's CPUs take turns, for there are other guests
+    turns the guest's CPUs take turns, however many are free here
     """
     arch = arches.get(arch)
     image = kernel.image_of(arch, kernel_path).absolute()

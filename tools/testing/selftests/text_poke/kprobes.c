@@ -3,7 +3,6 @@
  * Kprobes at the beginning of functions and inside them, defined and removed
  * each time, so that their slots come and go as well.
  */
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,26 +27,13 @@ static const char * const functions[] = {
 static int offsets[2][NR_FUNCTIONS];
 static bool tried;
 
-static int append(const char *text)
-{
-	ssize_t len = strlen(text);
-	int fd = open(EVENTS, O_WRONLY | O_APPEND);
-	ssize_t done;
-
-	if (fd < 0)
-		return -1;
-	done = write(fd, text, len);
-	close(fd);
-	return done == len ? 0 : -1;
-}
-
 static int define(int where, int fn, int offset)
 {
 	char text[128];
 
 	snprintf(text, sizeof(text), "p:text_poke_test/p%d_%d %s+%d\n", where,
 		 fn, functions[fn], offset);
-	return append(text);
+	return write_file(EVENTS, text);
 }
 
 static void undefine(int where, int fn)
@@ -55,7 +41,7 @@ static void undefine(int where, int fn)
 	char text[128];
 
 	snprintf(text, sizeof(text), "-:text_poke_test/p%d_%d\n", where, fn);
-	append(text);
+	write_file(EVENTS, text);
 }
 
 /* Not every offset is that of an instruction, nor may each be probed. */
