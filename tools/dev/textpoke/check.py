@@ -11,7 +11,7 @@ import sys
 import traceback
 
 from . import arch as arches
-from . import boot, gates, initramfs, kernel, ktap, paths, run, tests
+from . import boot, gates, host, initramfs, kernel, ktap, paths, run, tests
 from .errors import OK, TEST_FAILED, Fail
 from .ktap import FAILED, PASSED, SKIPPED, Result
 from .say import run as command
@@ -65,6 +65,7 @@ def _gates():
 
 def _unit_tests(prefix, env=None):
     """The tools' own tests, a line per file."""
+    host.need(*host.BUILD)
     for path in sorted(UNIT_TESTS.glob("test_*.py")):
         log = paths.LOGS / f"{prefix.replace(' ', '-')}-{path.stem}.log"
         status = command([sys.executable, "-m", "unittest", "-v", path], log=log, what=f"{prefix}: {path.stem}",
