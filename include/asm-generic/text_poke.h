@@ -9,6 +9,14 @@
 
 #include <linux/kernel.h>
 
+/*
+ * The most text, in bytes, that the core asks arch_text_poke_map() for at once.
+ * More make for fewer mappings, of which each is longer.
+ */
+#ifndef TEXT_POKE_WINDOW
+#define TEXT_POKE_WINDOW	PAGE_SIZE
+#endif
+
 #ifndef arch_text_poke_atomic
 /**
  * arch_text_poke_atomic - may old and new be exchanged under a running CPU?

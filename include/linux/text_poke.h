@@ -104,7 +104,8 @@
  *
  *   - Only one instruction of a sequence is ever changed.  A CPU, or a task
  *     that was preempted, may be between any two instructions.  Where two have
- *     to change, that takes two batches and text_poke_quiesce() in between.
+ *     to change, that takes two batches and text_poke_quiesce() in between,
+ *     for which the caller selects TEXT_POKE_QUIESCE.
  *   - Say what is there now.  A caller that really cannot know passes NULL
  *     for @old; nobody else does.
  *   - Between add and finish, do not change the sites by other means.
@@ -245,19 +246,21 @@ void arch_text_poke_trap(const struct text_poke_site *site, void *unit);
 /**
  * arch_text_poke_map - map kernel text for writing
  * @addr:	first byte
+ * @len:	how many bytes are wanted; to be set to how many there are, if fewer
  * @map:	what arch_text_poke_unmap() needs
  *
- * The alias reaches to the end of @addr's page (on an architecture whose
- * instructions cross pages, to the end of the next one), is never executable,
- * and goes away with arch_text_poke_unmap().  Meanwhile the core stores to it
- * with copy_to_kernel_nofault() and calls arch_text_poke_trap(); it does not
- * sleep, for an architecture may disable interrupts or take a raw spinlock
- * from map to unmap.
+ * The alias may end with any page in which there is text, but not within an
+ * instruction that crosses into the next page.  It is never executable, and
+ * goes away with arch_text_poke_unmap().  Meanwhile the core stores to it with
+ * copy_to_kernel_nofault() and calls arch_text_poke_trap(); it does not sleep,
+ * for an architecture may disable interrupts or take a raw spinlock from map
+ * to unmap.
  *
  * Context: Process context, or early boot.
  * Return: the writable alias of @addr, or NULL if there is none.
  */
-void *arch_text_poke_map(void *addr, struct arch_text_poke_map *map);
+void *arch_text_poke_map(void *addr, size_t *len,
+			 struct arch_text_poke_map *map);
 
 /**
  * arch_text_poke_unmap - undo arch_text_poke_map()

@@ -508,8 +508,9 @@ static void misaligned_sites_are_refused(struct kunit *test)
 static bool alias_shows(void *addr, size_t len)
 {
 	struct arch_text_poke_map map;
-	void *alias = arch_text_poke_map(addr, &map);
-	bool same = alias;
+	size_t room = len;
+	void *alias = arch_text_poke_map(addr, &room, &map);
+	bool same = alias && room == len;
 	size_t i;
 
 	for (i = 0; same && i < len; i += sizeof(long))
@@ -537,11 +538,12 @@ static void alias_shows_the_text(struct kunit *test)
 static void alias_goes_away(struct kunit *test)
 {
 	struct arch_text_poke_map map;
+	size_t len = 1;
 	void *alias;
 	u8 byte;
 
 	guard(mutex)(&text_mutex);
-	alias = arch_text_poke_map(field_addr(0), &map);
+	alias = arch_text_poke_map(field_addr(0), &len, &map);
 	KUNIT_EXPECT_NOT_NULL(test, alias);
 	if (!alias)
 		return;

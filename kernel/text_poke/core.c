@@ -41,7 +41,6 @@
 #include <linux/memory.h>
 #include <linux/mm.h>
 #include <linux/perf_event.h>
-#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
@@ -204,22 +203,17 @@ int text_poke_store(void *alias, const void *bytes, size_t len)
 int text_poke_write(void *addr, const void *bytes, size_t len)
 {
 	struct arch_text_poke_map map;
+	size_t room = len;
 	void *alias;
 	int ret;
 
-	alias = arch_text_poke_map(addr, &map);
+	alias = arch_text_poke_map(addr, &room, &map);
 	if (!alias)
 		return -EFAULT;
-	ret = text_poke_store(alias, bytes, len);
+	ret = room < len ? -EFAULT : text_poke_store(alias, bytes, len);
 	arch_text_poke_unmap(&map);
 	arch_text_poke_flush(addr, len);
 	return ret;
-}
-
-static void *map_text(void *addr, struct arch_text_poke_map *map)
-{
-	text_poke_stats.mappings++;
-	return arch_text_poke_map(addr, map);
 }
 
 /* The first site from @i on that @pass changes, below @end; or @end. */
@@ -231,29 +225,44 @@ static unsigned int next_site(enum text_poke_pass pass, unsigned int i,
 	return i;
 }
 
-static bool same_page(const void *a, const void *b)
+/*
+ * How much text to map from @first on, which is in site @i: to the last of the
+ * sites below @end that lie close enough together.
+ */
+static size_t window(const void *first, unsigned int i, unsigned int end)
 {
-	return (unsigned long)a >> PAGE_SHIFT == (unsigned long)b >> PAGE_SHIFT;
+	const struct text_poke_site *site = &batch.sites[i];
+
+	while (++i < end) {
+		const struct text_poke_site *next = &batch.sites[i];
+
+		if (next->addr - site->addr >= PAGE_SIZE ||
+		    next->addr + next->len - first > TEXT_POKE_WINDOW)
+			break;
+		site = next;
+	}
+	return site->addr + site->len - first;
 }
 
 /*
- * Store what @pass has for the page that site *@i is in, through one mapping,
- * and go on until a site is on another page.  *@i is left at the first site
- * not done.
+ * Store what @pass has for site *@i and those behind it, through one mapping,
+ * and go on until it ends.  *@i is left at the first site not done.
  */
-static int write_page(enum text_poke_pass pass, unsigned int *i,
-		      unsigned int end, struct text_poke_piece *piece)
+static int write_window(enum text_poke_pass pass, unsigned int *i,
+			unsigned int end, struct text_poke_piece *piece)
 {
 	void *first = piece->addr, *last = first;
+	size_t len = window(first, *i, end);
 	struct arch_text_poke_map map;
-	int ret = 0;
+	int ret = -EFAULT;
 	void *alias;
 
-	alias = map_text(first, &map);
+	text_poke_stats.mappings++;
+	alias = arch_text_poke_map(first, &len, &map);
 	if (!alias)
 		return -EFAULT;
 
-	do {
+	while (*i < end && piece->addr + piece->len <= first + len) {
 		ret = text_poke_store(alias + (piece->addr - first),
 				      piece->bytes, piece->len);
 		if (ret)
@@ -269,7 +278,7 @@ static int write_page(enum text_poke_pass pass, unsigned int *i,
 		}
 		last = piece->addr + piece->len;
 		*i = next_site(pass, *i + 1, end, piece);
-	} while (*i < end && same_page(piece->addr, first));
+	}
 
 	arch_text_poke_unmap(&map);
 	if (last > first)
@@ -289,7 +298,7 @@ static int write_pass(enum text_poke_pass pass, unsigned int *i,
 
 	*i = next_site(pass, *i, end, &piece);
 	while (*i < end && !ret) {
-		ret = write_page(pass, i, end, &piece);
+		ret = write_window(pass, i, end, &piece);
 		cond_resched();
 	}
 	return ret;
@@ -728,8 +737,9 @@ static int add_site(struct text_poke_site *site, int ret)
  * @new are the same is not queued and there will be no record of it.
  *
  * Context: Process context, may sleep, text_mutex held.
- * Return: 0 or one of the errors listed in <linux/text_poke.h>, in which case
- * the sites queued before remain so.
+ * Return: 0 or one of the errors listed in <linux/text_poke.h>.  The sites
+ * queued before remain so, unless it was for them that the queue was written
+ * early and that failed: then it is empty, and none of them has changed.
  */
 int text_poke_batch_add(void *addr, const void *old, const void *new,
 			size_t len, const void *emulate)
@@ -861,26 +871,6 @@ int text_poke_early(void *addr, const void *old, const void *new, size_t len)
 		return ret;
 
 	return text_poke_write(addr, new, len);
-}
-
-/**
- * text_poke_quiesce - wait until nobody is inside a sequence of instructions
- *
- * After a batch has been written every CPU fetches the new instruction, but a
- * CPU, or a task that was preempted, may be anywhere in the instructions next
- * to it.  On return whoever was there has left: every CPU has been through a
- * context switch, and every task through one of its own accord or to user
- * space.
- *
- * Context: Process context, may sleep for long; text_mutex may be held.  Not
- * with cpu_hotplug_lock: part of the wait is for work that takes it.
- */
-void text_poke_quiesce(void)
-{
-	might_sleep();
-	arch_text_poke_sync();
-	synchronize_rcu_tasks_rude();
-	synchronize_rcu_tasks();
 }
 
 /**

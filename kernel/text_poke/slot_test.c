@@ -74,7 +74,7 @@ static void note_record(const void *addr, const void *old, size_t old_len,
 
 static void the_cpu_runs_the_instruction_in_its_slot(struct kunit *test)
 {
-	u64 traps = text_poke_traps();
+	u64 traps = text_poke_test_traps;
 
 	kunit_activate_static_stub(test, text_poke_store, run_then_store);
 	KUNIT_EXPECT_EQ(test, 0, poke_site(nop, step));
@@ -82,17 +82,17 @@ static void the_cpu_runs_the_instruction_in_its_slot(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, trapped_runs, 1);
 	KUNIT_EXPECT_EQ(test, trapped_ret, TEXT_POKE_TEST_STEPPED);
-	KUNIT_EXPECT_EQ(test, text_poke_traps(), traps + 1);
+	KUNIT_EXPECT_EQ(test, text_poke_test_traps, traps + 1);
 	KUNIT_EXPECT_EQ(test, text_poke_test_fn(), TEXT_POKE_TEST_STEPPED);
 }
 
 /* Such a batch is guarded even if nobody listens. */
 static void sites_with_a_slot_are_guarded(struct kunit *test)
 {
-	u64 guarded = text_poke_stats.guarded;
+	u64 guarded = text_poke_test_stats.guarded;
 
 	KUNIT_EXPECT_EQ(test, 0, poke_site(nop, step));
-	KUNIT_EXPECT_EQ(test, text_poke_stats.guarded, guarded + 1);
+	KUNIT_EXPECT_EQ(test, text_poke_test_stats.guarded, guarded + 1);
 }
 
 static void a_slot_holds_the_instruction_and_a_trap(struct kunit *test)
@@ -105,7 +105,7 @@ static void a_slot_holds_the_instruction_and_a_trap(struct kunit *test)
 
 	text_poke_test_trap(trap);
 	memcpy(site.new, step, LEN);
-	guard(mutex)(&text_mutex);
+	guard(own_pokes)();
 	KUNIT_EXPECT_EQ(test, 0, arch_text_poke_prepare(&site, step));
 	KUNIT_EXPECT_TRUE(test, site.ool);
 	KUNIT_EXPECT_EQ(test, 0, text_poke_slot_get(&site));
@@ -146,7 +146,7 @@ static int poke_field(unsigned int nr, const void *old, const void *new)
 	unsigned int i;
 	int ret = 0;
 
-	guard(mutex)(&text_mutex);
+	guard(own_pokes)();
 	for (i = 0; !ret && i < nr; i++)
 		ret = text_poke_batch_add(field_addr(i), old,
 					  new, LEN, NULL);
@@ -159,10 +159,10 @@ static int poke_field(unsigned int nr, const void *old, const void *new)
 static void more_sites_than_slots_are_written_in_parts(struct kunit *test)
 {
 	unsigned int i, nr = TEXT_POKE_SLOTS + 1;
-	u64 batches = text_poke_stats.batches;
+	u64 batches = text_poke_test_stats.batches;
 
 	KUNIT_EXPECT_EQ(test, 0, poke_field(nr, nop, step));
-	KUNIT_EXPECT_EQ(test, text_poke_stats.batches, batches + 2);
+	KUNIT_EXPECT_EQ(test, text_poke_test_stats.batches, batches + 2);
 	for (i = 0; i < nr; i++)
 		KUNIT_EXPECT_EQ(test, 0,
 				text_poke_verify(field_addr(i),
@@ -177,12 +177,12 @@ static int failing_store(void *alias, const void *bytes, size_t len)
 
 static void a_slot_that_cannot_be_written_changes_nothing(struct kunit *test)
 {
-	u64 batches = text_poke_stats.batches;
+	u64 batches = text_poke_test_stats.batches;
 
 	kunit_activate_static_stub(test, text_poke_store, failing_store);
 	KUNIT_EXPECT_EQ(test, -EFAULT, poke_site(nop, step));
 	kunit_deactivate_static_stub(test, text_poke_store);
-	KUNIT_EXPECT_EQ(test, text_poke_stats.batches, batches);
+	KUNIT_EXPECT_EQ(test, text_poke_test_stats.batches, batches);
 	KUNIT_EXPECT_EQ(test, text_poke_test_fn(), 1);
 }
 
@@ -218,7 +218,7 @@ static int poke_for(unsigned int ms)
 /* Another CPU goes through slots that come and go. */
 static void other_cpus_see_old_or_new(struct kunit *test)
 {
-	u64 traps = text_poke_traps();
+	u64 traps = text_poke_test_traps;
 	struct task_struct *task;
 
 	if (num_online_cpus() < 2)
@@ -237,9 +237,9 @@ static void other_cpus_see_old_or_new(struct kunit *test)
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
 	KUNIT_EXPECT_EQ(test, wrong, 0);
-	KUNIT_EXPECT_GT(test, text_poke_traps(), traps);
+	KUNIT_EXPECT_GT(test, text_poke_test_traps, traps);
 	kunit_info(test, "%llu calls, %llu traps", calls,
-		   text_poke_traps() - traps);
+		   text_poke_test_traps - traps);
 }
 
 static int slot_test_init(struct kunit *test)

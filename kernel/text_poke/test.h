@@ -12,6 +12,7 @@
 #include <asm/text_poke_test.h>
 
 struct kunit;
+struct text_poke_stats;
 
 #define LEN TEXT_POKE_TEST_LEN
 
@@ -32,10 +33,22 @@ static inline void *field_addr(unsigned int i)
 	return field + i * LEN;
 }
 
+/*
+ * text_mutex, under which what the core does is also counted apart: whenever a
+ * test lets go of it the kernel may change sites of its own.
+ */
+void text_poke_test_lock(void);
+void text_poke_test_unlock(void);
+
+DEFINE_LOCK_GUARD_0(own_pokes, text_poke_test_lock(), text_poke_test_unlock())
+
+extern struct text_poke_stats text_poke_test_stats;
+extern u64 text_poke_test_traps;
+
 /* One change in a batch of its own. */
 static inline int poke(void *addr, const void *old, const void *new, size_t len)
 {
-	guard(mutex)(&text_mutex);
+	guard(own_pokes)();
 	return text_poke_single(addr, old, new, len, NULL);
 }
 

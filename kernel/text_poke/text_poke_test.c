@@ -49,9 +49,33 @@ static struct insns insns;
 /* Does @insns have an instruction that says that the encoder has failed? */
 static bool has_unencodable;
 
-/* The counters when the case began, or when it began to listen. */
-static struct text_poke_stats before;
-static u64 traps_before;
+/* What has been counted since the case began, or since it began to listen. */
+struct text_poke_stats text_poke_test_stats;
+u64 text_poke_test_traps;
+
+static struct text_poke_stats stats_at_lock;
+static u64 traps_at_lock;
+
+static_assert(sizeof(text_poke_test_stats) % sizeof(u64) == 0);
+
+void text_poke_test_lock(void)
+{
+	mutex_lock(&text_mutex);
+	stats_at_lock = text_poke_stats;
+	traps_at_lock = text_poke_traps();
+}
+
+void text_poke_test_unlock(void)
+{
+	const u64 *from = (u64 *)&stats_at_lock, *to = (u64 *)&text_poke_stats;
+	u64 *own = (u64 *)&text_poke_test_stats;
+	size_t i;
+
+	for (i = 0; i < sizeof(text_poke_test_stats) / sizeof(u64); i++)
+		own[i] += to[i] - from[i];
+	text_poke_test_traps += text_poke_traps() - traps_at_lock;
+	mutex_unlock(&text_mutex);
+}
 
 static bool site_is(const void *insn)
 {
@@ -61,15 +85,14 @@ static bool site_is(const void *insn)
 /* The site is as it was, no batch was written, and nobody was told one was. */
 static bool nothing_happened(void)
 {
-	return site_is(insns.nop) &&
-	       text_poke_stats.batches == before.batches &&
-	       text_poke_stats.records == before.records;
+	return site_is(insns.nop) && !text_poke_test_stats.batches &&
+	       !text_poke_test_stats.records;
 }
 
 static void count_from_here(void)
 {
-	before = text_poke_stats;
-	traps_before = text_poke_traps();
+	text_poke_test_stats = (struct text_poke_stats) {};
+	text_poke_test_traps = 0;
 }
 
 static struct perf_event *listener_open(void)
@@ -129,12 +152,16 @@ static void skip_unless_direct(struct kunit *test)
 /* The steps of a batch, each with the syncs that had been made before it. */
 static char steps[64];
 
-static void add_step(const char *step)
+static void add_step_after(u64 syncs, const char *step)
 {
 	size_t len = strlen(steps);
 
-	snprintf(steps + len, sizeof(steps) - len, "%llu:%s ",
-		 text_poke_stats.syncs - before.syncs, step);
+	snprintf(steps + len, sizeof(steps) - len, "%llu:%s ", syncs, step);
+}
+
+static void add_step(const char *step)
+{
+	add_step_after(text_poke_stats.syncs - stats_at_lock.syncs, step);
 }
 
 static int logged_store(void *alias, const void *bytes, size_t len)
@@ -165,7 +192,7 @@ static void guarded_batches_go_step_by_step(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, poke(site_addr(), insns.nop, insns.jump, LEN));
 	kunit_deactivate_static_stub(test, text_poke_record);
 	kunit_deactivate_static_stub(test, text_poke_store);
-	add_step("done");
+	add_step_after(text_poke_test_stats.syncs, "done");
 	KUNIT_EXPECT_STREQ(test, steps, LEN > TEXT_POKE_UNIT ?
 			   "0:trap 1:record 1:tail 2:unit 3:done " :
 			   "0:trap 1:record 2:unit 3:done ");
@@ -188,10 +215,10 @@ static void direct_when_nobody_listens(struct kunit *test)
 {
 	skip_unless_direct(test);
 	expect_effects(test);
-	KUNIT_EXPECT_EQ(test, text_poke_stats.direct, before.direct + 3);
-	KUNIT_EXPECT_EQ(test, text_poke_stats.guarded, before.guarded);
-	KUNIT_EXPECT_EQ(test, text_poke_stats.syncs, before.syncs + 3);
-	KUNIT_EXPECT_EQ(test, text_poke_stats.records, before.records);
+	KUNIT_EXPECT_EQ(test, text_poke_test_stats.direct, 3);
+	KUNIT_EXPECT_EQ(test, text_poke_test_stats.guarded, 0);
+	KUNIT_EXPECT_EQ(test, text_poke_test_stats.syncs, 3);
+	KUNIT_EXPECT_EQ(test, text_poke_test_stats.records, 0);
 }
 
 /* Where a CPU could run a mixture of old and new: as with a listener. */
@@ -203,9 +230,9 @@ static void guarded_without_records_when_it_must_be(struct kunit *test)
 		kunit_skip(test, "changes are direct here");
 
 	expect_effects(test);
-	KUNIT_EXPECT_EQ(test, text_poke_stats.guarded, before.guarded + 3);
-	KUNIT_EXPECT_EQ(test, text_poke_stats.syncs, before.syncs + 9);
-	KUNIT_EXPECT_EQ(test, text_poke_stats.records, before.records);
+	KUNIT_EXPECT_EQ(test, text_poke_test_stats.guarded, 3);
+	KUNIT_EXPECT_EQ(test, text_poke_test_stats.syncs, 9);
+	KUNIT_EXPECT_EQ(test, text_poke_test_stats.records, 0);
 }
 
 /* Per batch: syncs after the traps, after the records and after the units. */
@@ -213,10 +240,10 @@ static void guarded_when_somebody_listens(struct kunit *test)
 {
 	listen(test);
 	expect_effects(test);
-	KUNIT_EXPECT_EQ(test, text_poke_stats.guarded, before.guarded + 3);
-	KUNIT_EXPECT_EQ(test, text_poke_stats.direct, before.direct);
-	KUNIT_EXPECT_EQ(test, text_poke_stats.syncs, before.syncs + 9);
-	KUNIT_EXPECT_EQ(test, text_poke_stats.records, before.records + 3);
+	KUNIT_EXPECT_EQ(test, text_poke_test_stats.guarded, 3);
+	KUNIT_EXPECT_EQ(test, text_poke_test_stats.direct, 0);
+	KUNIT_EXPECT_EQ(test, text_poke_test_stats.syncs, 9);
+	KUNIT_EXPECT_EQ(test, text_poke_test_stats.records, 3);
 }
 
 /* The old bytes are checked before anything is written. */
@@ -225,7 +252,7 @@ static void wrong_old_bytes_change_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -EILSEQ,
 			poke(site_addr(), insns.call, insns.jump, LEN));
 	KUNIT_EXPECT_TRUE(test, nothing_happened());
-	KUNIT_EXPECT_EQ(test, text_poke_stats.refused, before.refused + 1);
+	KUNIT_EXPECT_EQ(test, text_poke_test_stats.refused, 1);
 }
 
 static void unknown_old_bytes_are_read(struct kunit *test)
@@ -318,7 +345,7 @@ static int poke_pair(void *a, void *b)
 {
 	int ret;
 
-	guard(mutex)(&text_mutex);
+	guard(own_pokes)();
 	ret = text_poke_batch_add(a, insns.nop, insns.jump, LEN, NULL);
 	if (!ret)
 		ret = text_poke_batch_add(b, insns.nop, insns.jump, LEN, NULL);
@@ -349,7 +376,7 @@ static int poke_literal_over(void *addr)
 	u64 literal = 0;
 	int ret;
 
-	guard(mutex)(&text_mutex);
+	guard(own_pokes)();
 	ret = text_poke_batch_add_data(addr, NULL, &literal, sizeof(literal));
 	if (!ret)
 		ret = text_poke_batch_add(addr, insns.nop, insns.jump, LEN,
@@ -368,7 +395,7 @@ static int poke_literal(void *addr, const void *old, u64 val, size_t len)
 {
 	int ret;
 
-	guard(mutex)(&text_mutex);
+	guard(own_pokes)();
 	ret = text_poke_batch_add_data(addr, old, &val, len);
 	return finish_or_cancel(ret);
 }
@@ -401,8 +428,8 @@ static void literals_need_no_guard(struct kunit *test)
 	memcpy(&old, addr, sizeof(old));
 	KUNIT_EXPECT_EQ(test, 0, poke_literal(addr, &old, ~old, sizeof(old)));
 	KUNIT_EXPECT_EQ(test, 0, poke_literal(addr, NULL, old, sizeof(old)));
-	KUNIT_EXPECT_EQ(test, text_poke_stats.direct, before.direct + 2);
-	KUNIT_EXPECT_EQ(test, text_poke_stats.guarded, before.guarded);
+	KUNIT_EXPECT_EQ(test, text_poke_test_stats.direct, 2);
+	KUNIT_EXPECT_EQ(test, text_poke_test_stats.guarded, 0);
 }
 
 /* What the literal was when the first trap was written. */
@@ -427,7 +454,7 @@ static void literals_come_before_the_branches_that_use_them(struct kunit *test)
 	branch_on(branch);
 	memcpy(&old, field_addr(0), sizeof(old));
 
-	guard(mutex)(&text_mutex);
+	guard(own_pokes)();
 	KUNIT_EXPECT_EQ(test, 0, text_poke_batch_add_data(field_addr(0), &old,
 							  &val, sizeof(val)));
 	KUNIT_EXPECT_EQ(test, 0, queue_field(2, insns.nop, branch));
@@ -444,12 +471,12 @@ static void literals_come_before_the_branches_that_use_them(struct kunit *test)
 
 static void cancelled_sites_stay(struct kunit *test)
 {
-	mutex_lock(&text_mutex);
+	text_poke_test_lock();
 	KUNIT_EXPECT_EQ(test, 0, text_poke_batch_add(site_addr(), insns.nop,
 						     insns.jump, LEN, NULL));
 	text_poke_batch_cancel();
 	KUNIT_EXPECT_EQ(test, 0, text_poke_batch_finish());
-	mutex_unlock(&text_mutex);
+	text_poke_test_unlock();
 	KUNIT_EXPECT_TRUE(test, nothing_happened());
 }
 
@@ -459,7 +486,7 @@ static int poke_field(const void *old, const void *new, bool downwards)
 	unsigned int i, at;
 	int ret = 0;
 
-	guard(mutex)(&text_mutex);
+	guard(own_pokes)();
 	for (i = 0; !ret && i < TEXT_POKE_TEST_FIELD; i++) {
 		at = downwards ? TEXT_POKE_TEST_FIELD - 1 - i : i;
 		ret = queue_field(at, old, new);
@@ -482,7 +509,7 @@ static bool field_is(const void *insn)
 
 static_assert(WAVES > 1);
 
-/* How many pages the field touches: as many mappings does one pass need. */
+/* How many pages the field touches. */
 static u64 field_pages(void)
 {
 	unsigned long first = (unsigned long)field_addr(0);
@@ -499,31 +526,29 @@ static void large_batches_sync_once_and_map_once_per_page(struct kunit *test)
 	branch_on(branch);
 	KUNIT_EXPECT_EQ(test, 0, poke_field(insns.nop, branch, false));
 	KUNIT_EXPECT_TRUE(test, field_is(branch));
-	KUNIT_EXPECT_EQ(test, text_poke_stats.syncs, before.syncs + 1);
-	KUNIT_EXPECT_EQ(test, text_poke_stats.mappings,
-			before.mappings + field_pages());
+	KUNIT_EXPECT_EQ(test, text_poke_test_stats.syncs, 1);
+	KUNIT_EXPECT_EQ(test, text_poke_test_stats.mappings, field_pages());
 	KUNIT_EXPECT_EQ(test, 0, poke_field(branch, insns.nop, false));
 	KUNIT_EXPECT_TRUE(test, field_is(insns.nop));
 }
 
 /*
- * A wave takes three syncs, and the next one starts with its second.  The page
+ * A wave takes three syncs, and the next one starts with its second.  The text
  * in which it ends is mapped for either.
  */
 static void large_guarded_batches_sync_once_per_wave(struct kunit *test)
 {
+	u64 windows = field_pages() * PAGE_SIZE / TEXT_POKE_WINDOW;
 	u8 branch[LEN];
 
 	listen(test);
 	branch_on(branch);
 	KUNIT_EXPECT_EQ(test, 0, poke_field(insns.nop, branch, true));
 	KUNIT_EXPECT_TRUE(test, field_is(branch));
-	KUNIT_EXPECT_EQ(test, text_poke_stats.syncs,
-			before.syncs + 2 + WAVES);
-	KUNIT_EXPECT_LE(test, text_poke_stats.mappings,
-			before.mappings + PASSES * (field_pages() + WAVES));
-	KUNIT_EXPECT_EQ(test, text_poke_stats.records,
-			before.records + TEXT_POKE_TEST_FIELD);
+	KUNIT_EXPECT_EQ(test, text_poke_test_stats.syncs, 2 + WAVES);
+	KUNIT_EXPECT_LE(test, text_poke_test_stats.mappings,
+			PASSES * (windows + 1 + WAVES));
+	KUNIT_EXPECT_EQ(test, text_poke_test_stats.records, TEXT_POKE_TEST_FIELD);
 	KUNIT_EXPECT_EQ(test, 0, poke_field(branch, insns.nop, true));
 	KUNIT_EXPECT_TRUE(test, field_is(insns.nop));
 }
@@ -549,7 +574,7 @@ static int poke_few_failing_at(struct kunit *test, unsigned int nr, int stores)
 	int ret = 0;
 
 	branch_on(branch);
-	guard(mutex)(&text_mutex);
+	guard(own_pokes)();
 	for (i = 0; !ret && i < nr; i++)
 		ret = queue_field(i, insns.nop, branch);
 	if (ret) {
@@ -579,10 +604,9 @@ static void failed_direct_batches_are_rolled_back(struct kunit *test)
 				poke_few_failing_at(test, FEW, at));
 		KUNIT_EXPECT_TRUE(test, field_is(insns.nop));
 	}
-	KUNIT_EXPECT_EQ(test, text_poke_stats.rolled_back,
-			before.rolled_back + FEW);
-	KUNIT_EXPECT_EQ(test, text_poke_stats.records, before.records);
-	KUNIT_EXPECT_EQ(test, text_poke_stats.pokes, before.pokes);
+	KUNIT_EXPECT_EQ(test, text_poke_test_stats.rolled_back, FEW);
+	KUNIT_EXPECT_EQ(test, text_poke_test_stats.records, 0);
+	KUNIT_EXPECT_EQ(test, text_poke_test_stats.pokes, 0);
 }
 
 /*
@@ -601,8 +625,7 @@ static void failed_guarded_batches_are_rolled_back(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, records_of_last,
 				at >= FEW ? 2 * FEW : 0);
 	}
-	KUNIT_EXPECT_EQ(test, text_poke_stats.rolled_back,
-			before.rolled_back + PASSES * FEW);
+	KUNIT_EXPECT_EQ(test, text_poke_test_stats.rolled_back, PASSES * FEW);
 }
 
 /*
@@ -628,8 +651,7 @@ static void failed_waves_are_rolled_back(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, field_is(insns.nop));
 		KUNIT_EXPECT_EQ(test, 0, records_of_last % 2);
 	}
-	KUNIT_EXPECT_EQ(test, text_poke_stats.rolled_back,
-			before.rolled_back + ARRAY_SIZE(at));
+	KUNIT_EXPECT_EQ(test, text_poke_test_stats.rolled_back, ARRAY_SIZE(at));
 }
 
 static void batches_work_after_a_rollback(struct kunit *test)
@@ -672,7 +694,7 @@ static void check_emulation(struct kunit *test, const void *insn, void *to,
 	struct text_poke_site site = prepared(test, site_addr(), insn);
 	struct pt_regs regs = {};
 
-	guard(mutex)(&text_mutex);
+	guard(own_pokes)();
 	text_poke_publish(&site, 1);
 	KUNIT_EXPECT_TRUE(test, hit(&regs, site.addr));
 	text_poke_retire();
@@ -691,7 +713,7 @@ static void handler_acts_as_the_new_instruction(struct kunit *test)
 	check_emulation(test, insns.nop, site_addr() + LEN, false);
 	check_emulation(test, insns.jump, text_poke_test_target, false);
 	check_emulation(test, insns.call, text_poke_test_callee, true);
-	KUNIT_EXPECT_EQ(test, text_poke_traps(), traps_before + 3);
+	KUNIT_EXPECT_EQ(test, text_poke_test_traps, 3);
 }
 
 static void handler_acts_at_both_ends_of_the_range(struct kunit *test)
@@ -729,7 +751,7 @@ static void handler_finds_every_site_and_no_other(struct kunit *test)
 	for (i = 0; i < MANY; i++)
 		sites[i] = prepared(test, trap + (2 * i + 1) * LEN, insns.nop);
 
-	guard(mutex)(&text_mutex);
+	guard(own_pokes)();
 	text_poke_publish(sites, MANY);
 	for (i = 0; i < 2 * MANY; i++)
 		KUNIT_EXPECT_EQ(test, hit(&regs, trap + i * LEN), i % 2 == 1);
@@ -742,7 +764,7 @@ static void traps_of_nobody_are_not_handled(struct kunit *test)
 	struct pt_regs regs = {};
 	u8 trap[LEN] __aligned(8);
 
-	guard(mutex)(&text_mutex);
+	guard(own_pokes)();
 	text_poke_test_trap(trap);
 	KUNIT_EXPECT_FALSE(test, hit(&regs, trap));
 }
@@ -753,7 +775,7 @@ static void vanished_traps_are_executed_again(struct kunit *test)
 	u64 rereads = text_poke_rereads();
 	struct pt_regs regs = {};
 
-	guard(mutex)(&text_mutex);
+	guard(own_pokes)();
 	KUNIT_EXPECT_TRUE(test, hit(&regs, site_addr()));
 	KUNIT_EXPECT_PTR_EQ(test, (void *)instruction_pointer(&regs),
 			    site_addr());
@@ -777,7 +799,7 @@ static void rereads_are_bounded(struct kunit *test)
 {
 	struct text_poke_site site = prepared(test, field_addr(1), insns.nop);
 
-	guard(mutex)(&text_mutex);
+	guard(own_pokes)();
 	preempt_disable();
 	KUNIT_EXPECT_EQ(test, TEXT_POKE_REREADS,
 			rereads_until_given_up(field_addr(0)));
@@ -864,10 +886,9 @@ static void other_cpus_see_old_or_new(struct kunit *test)
 	migrate_enable();
 
 	KUNIT_EXPECT_EQ(test, runner.wrong, 0);
-	KUNIT_EXPECT_GT(test, text_poke_traps(), traps_before);
+	KUNIT_EXPECT_GT(test, text_poke_test_traps, 0);
 	kunit_info(test, "%llu calls, %llu traps, %llu pokes", runner.calls,
-		   text_poke_traps() - traps_before,
-		   text_poke_stats.pokes - before.pokes);
+		   text_poke_test_traps, text_poke_test_stats.pokes);
 }
 
 /* False also for a function that has been inlined away. */

@@ -206,8 +206,10 @@ bool arch_text_poke_trappable(const void *addr)
 	       !within(addr, __hyp_text_start, __hyp_text_end);
 }
 
-void *arch_text_poke_map(void *addr, struct arch_text_poke_map *map)
+void *arch_text_poke_map(void *addr, size_t *len,
+			 struct arch_text_poke_map *map)
 {
+	*len = min(*len, PAGE_SIZE - offset_in_page(addr));
 	return aarch64_text_map(addr, &map->flags);
 }
 

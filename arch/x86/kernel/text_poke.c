@@ -197,12 +197,13 @@ bool arch_text_poke_is_text(const void *addr)
  * Until SYSTEM_SCHEDULING there is one CPU, and the kernel's own text is not
  * yet protected from writing.  The trampolines of ftrace are.
  */
-void *arch_text_poke_map(void *addr, struct arch_text_poke_map *map)
+void *arch_text_poke_map(void *addr, size_t *len,
+			 struct arch_text_poke_map *map)
 {
 	map->in_place = system_state == SYSTEM_BOOTING &&
 			core_kernel_text((unsigned long)addr);
 	if (!map->in_place)
-		return text_alias_map(addr, &map->alias);
+		return text_alias_map(addr, len, &map->alias);
 
 	local_irq_save(map->alias.flags);
 	return addr;

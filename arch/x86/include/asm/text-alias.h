@@ -8,13 +8,16 @@
 
 struct mm_struct;
 
+/* The most pages that one alias has. */
+#define TEXT_ALIAS_PAGES	16
+
 /**
  * struct text_alias - kernel text that is mapped for writing
  * @prev_mm:	the mm to go back to
  * @ptep:	the first page's entry in poking_mm
  * @ptl:	its lock
  * @flags:	interrupt flags from before
- * @nr_pages:	1 or 2
+ * @nr_pages:	how many pages there are
  */
 struct text_alias {
 	struct mm_struct *prev_mm;
@@ -24,7 +27,7 @@ struct text_alias {
 	unsigned int nr_pages;
 };
 
-void *text_alias_map(void *addr, struct text_alias *alias);
+void *text_alias_map(void *addr, size_t *len, struct text_alias *alias);
 void text_alias_unmap(struct text_alias *alias);
 
 #endif /* _ASM_X86_TEXT_ALIAS_H */

@@ -12,6 +12,9 @@ struct text_poke_site;
 #define TEXT_POKE_UNIT		1
 #define TEXT_POKE_MAX		8
 
+/* A mapping costs much more than a page in it. */
+#define TEXT_POKE_WINDOW	((TEXT_ALIAS_PAGES - 1) * PAGE_SIZE)
+
 /**
  * struct arch_text_poke_insn - what the trap handler acts as
  * @dest:	where it goes, if it goes
