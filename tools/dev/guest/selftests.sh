@@ -37,6 +37,50 @@ done
 exec busybox modprobe "$@"
 END
 
+# The livepatch tests want some things in the words of other programs than busybox's: a unique
+# time, whether a module is a live patch, why a variable could not be set, who may do what with
+# a file, and the number of CPUs.
+stand_in date <<'END'
+#!/bin/sh
+if [ "$1" = --rfc-3339=ns ]; then
+	exec cat /proc/uptime
+fi
+exec busybox date "$@"
+END
+
+stand_in modinfo <<'END'
+#!/bin/sh
+tr '\0' '\n' <"$1" | sed -n 's/^livepatch=/livepatch: /p'
+END
+
+stand_in sysctl <<'END'
+#!/bin/sh
+if [ "$1" = --values ]; then
+	shift
+	set -- -n "$@"
+fi
+for name; do :; done
+busybox sysctl "$@" 2>/tmp/sysctl.err
+code=$?
+sed "s/write error:/setting key \"${name%=*}\":/" /tmp/sysctl.err >&2
+exit $code
+END
+
+stand_in stat <<'END'
+#!/bin/sh
+if [ "$1" = --format ]; then
+	shift
+	set -- -c "$@"
+fi
+exec busybox stat "$@"
+END
+
+printf '#!/bin/sh\nexec nproc\n' >/usr/bin/getconf
+chmod +x /usr/bin/getconf
+
+# Their modules are built already; they only ask whether there is a folder to build them in.
+export KDIR=/
+
 # There is no network. Tests want a task of this name that sleeps and is woken a few times.
 stand_in ping <<'END'
 #!/bin/sh

@@ -11,7 +11,7 @@ from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from textpoke import check, known, ktap, tests  # noqa: E402
+from textpoke import check, cli, known, ktap, tests  # noqa: E402
 from textpoke.errors import INFRA, OK, TEST_FAILED, Fail  # noqa: E402
 from textpoke.ktap import FAILED, PASSED, SKIPPED, Result  # noqa: E402
 
@@ -100,6 +100,15 @@ class Known(unittest.TestCase):
                 self.load(text)
             self.assertEqual(caught.exception.code, INFRA)
 
+    def test_what_is_left_out_is_not_there_to_be_run(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "a.tc").touch()
+            with mock.patch.object(known, "load", lambda arch: {"a.tc": (known.LEFT_OUT, "it hangs"), "b.tc": (known.LEFT_OUT, "it hung"),
+                                                                "a test": (FAILED, "no disk")}):
+                found = [(each.name, each.status) for each in known.leave_out("arm64", Path(folder))]
+            self.assertFalse((Path(folder) / "a.tc").exists())
+        self.assertEqual(found, [("a.tc", SKIPPED), ("b.tc", FAILED)])
+
     def test_our_own_lists_are_well_formed(self):
         for path in known.FOLDER.glob("*"):
             known.load(path.name)
@@ -124,6 +133,12 @@ class Ftracetest(unittest.TestCase):
     @staticmethod
     def refuse():
         raise Fail(INFRA, "no guest")
+
+
+class Architectures(unittest.TestCase):
+    def test_the_four_and_those_with_a_backend_first(self):
+        self.assertEqual(check.names(cli.Options({})), ["x86", "arm64", "riscv", "powerpc"])
+        self.assertEqual(check.names(cli.Options({"ARCH": "i386"})), ["i386"])
 
 
 class Count(unittest.TestCase):

@@ -7,6 +7,7 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
@@ -66,6 +67,21 @@ class Keeping(unittest.TestCase):
         self.assertEqual(self.done, ["arm64: KASAN: KUnit"])
 
 
+class Variants(unittest.TestCase):
+    def test_every_part_is_known(self):
+        for variant in full.VARIANTS:
+            self.assertTrue(variant.parts)
+            self.assertLessEqual(set(variant.parts), set(full.PARTS))
+
+    def test_another_kind_is_built_in_its_place(self):
+        built = []
+        report = mock.Mock(keep=lambda name, function: built.append((name, [each.status for each in function()])) or True)
+        with mock.patch.object(full.kernel, "build_kernel", lambda *what, **how: built.append(what)), \
+             mock.patch.dict(full.PARTS, boots=lambda name, *_: [Result(name, PASSED)]):
+            full._variant(report, "x86", full.Variant("32 bits", kind="i386", parts=("boots",)))
+        self.assertEqual(built, [("i386",), ("x86: 32 bits: kernel", [PASSED]), ("i386",), ("x86: 32 bits: boots", [PASSED])])
+
+
 def patch(*changes, adds=()):
     return Patch("s", "a", "d", "l", adds, "".join(f"diff --git a/{path} b/{path}\n" for path in changes))
 
@@ -75,7 +91,7 @@ class WhereAPatchIsBuilt(unittest.TestCase):
         self.assertEqual(full.built_for(patch("arch/arm64/Kconfig", adds=("arch/arm64/kernel/text_poke.c",))), ["arm64"])
 
     def test_all_when_they_share_it(self):
-        self.assertEqual(full.built_for(patch("arch/arm64/Kconfig", "kernel/jump_label.c")), list(full.arches.ARCHES))
+        self.assertEqual(full.built_for(patch("arch/arm64/Kconfig", "kernel/jump_label.c")), ["x86", "arm64", "riscv", "powerpc"])
 
     def test_nowhere_when_it_is_no_code_of_the_kernel(self):
         self.assertEqual(full.built_for(patch("MAINTAINERS", adds=("tools/testing/selftests/text_poke/replay.c",))), [])

@@ -23,9 +23,10 @@ class Arch:
     console: str  # words on the kernel's command line
     devices: tuple = ()  # QEMU options that only this one needs
     has_backend: bool = False  # whether the series can change its text
-    ftracetest: bool = False  # whether make check runs it: what the base fails is known
+    selftests: tuple = ()  # targets of the kernel's own that make check runs, besides those for all
     objtool: bool = False  # whether the kernel's build checks noinstr text for it
     llvm: str = ""  # why LLVM=1 is refused; empty: it is not
+    kind_of: str = ""  # the architecture that this is another kind of; only check-full comes here by itself
 
     @property
     def compiler_packages(self):
@@ -36,13 +37,18 @@ class Arch:
 _X86 = Arch(
     name="x86", cross="", target="bzImage", image="arch/x86/boot/bzImage", debarch="amd64", busybox="bookworm",
     qemu="qemu-system-x86_64", machine="q35", cpu="max", console="console=ttyS0 earlyprintk=ttyS0",
-    has_backend=True, objtool=True)
+    has_backend=True, selftests=("livepatch", "perf_events"), objtool=True)
+
+_I386 = Arch(
+    name="i386", cross="", target="bzImage", image="arch/x86/boot/bzImage", debarch="i386", busybox="bookworm",
+    qemu="qemu-system-i386", machine="q35", cpu="max", console="console=ttyS0 earlyprintk=ttyS0", has_backend=True,
+    kind_of="x86")
 
 # pauth-impdef: the architected pointer authentication costs a third of the time under emulation.
 _ARM64 = Arch(
     name="arm64", cross="aarch64-linux-gnu-", target="Image", image="arch/arm64/boot/Image", debarch="arm64",
     busybox="bookworm", qemu="qemu-system-aarch64", machine="virt,gic-version=3", cpu="max,pauth-impdef=on",
-    console="console=ttyAMA0 earlycon", has_backend=True, ftracetest=True)
+    console="console=ttyAMA0 earlycon", has_backend=True, selftests=("perf_events",))
 
 _RISCV = Arch(
     name="riscv", cross="riscv64-linux-gnu-", target="Image", image="arch/riscv/boot/Image", debarch="riscv64",
@@ -56,7 +62,7 @@ _POWERPC = Arch(
     machine="pseries,cap-cfpc=broken,cap-sbbc=broken,cap-ibs=broken,cap-ccf-assist=off", cpu="power9",
     console="console=hvc0")
 
-ARCHES = {arch.name: arch for arch in (_X86, _ARM64, _RISCV, _POWERPC)}
+ARCHES = {arch.name: arch for arch in (_X86, _ARM64, _RISCV, _POWERPC, _I386)}
 
 
 def get(arch):

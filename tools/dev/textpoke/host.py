@@ -27,6 +27,7 @@ BUILD = ("bc", "bison", "ccache", "cpio", "flex", "gcc", "git", "kmod", "libc6-d
          "libssl-dev", "make", "python3", "rsync", "xz-utils")
 CROSS = {
     "x86": (),
+    "i386": (),
     "arm64": ("gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross"),
     "riscv": ("gcc-riscv64-linux-gnu", "libc6-dev-riscv64-cross"),
     "powerpc": ("gcc-powerpc64le-linux-gnu", "libc6-dev-ppc64el-cross"),
@@ -37,6 +38,7 @@ PERF = ("libcap-dev", "libcapstone-dev", "libdw-dev", "libopencsd-dev", "libslan
         "libtraceevent-dev", "libunwind-dev", "libzstd-dev", "pkg-config", "zlib1g-dev")
 QEMU = {
     "x86": ("qemu-system-x86",),
+    "i386": ("qemu-system-x86",),
     "arm64": ("qemu-system-arm",),
     "riscv": ("qemu-system-riscv", "opensbi"),
     "powerpc": ("qemu-system-ppc",),

@@ -4,11 +4,15 @@
 A line of tools/dev/known/<arch> is `name | failed or skipped | reason`. A listed test that
 passes is told, so that the list does not grow old; it is no failure, for some of these
 depend on how fast the machine is. A test that skips itself says why, or is listed.
+
+A test after which the base kernel is of no more use is not run: `file | left out | reason`,
+with its file as it is installed.
 """
 
 from . import ktap, paths
 from .errors import INFRA, Fail
 
+LEFT_OUT = "left out"
 FOLDER = paths.DEV / "known"
 
 
@@ -22,10 +26,21 @@ def load(arch):
         if not line or line.startswith("#"):
             continue
         parts = [part.strip() for part in line.split("|")]
-        if len(parts) != 3 or parts[1] not in (ktap.FAILED, ktap.SKIPPED) or not parts[2]:
-            raise Fail(INFRA, f"{path}:{number} is not `name | failed or skipped | reason`: correct it")
+        if len(parts) != 3 or parts[1] not in (ktap.FAILED, ktap.SKIPPED, LEFT_OUT) or not parts[2]:
+            raise Fail(INFRA, f"{path}:{number} is not `name | failed, skipped or left out | reason`: correct it")
         known[parts[0]] = (parts[1], parts[2])
     return known
+
+
+def leave_out(arch, folder):
+    """Remove what is left out from the installed tests; a result for each."""
+    for name, (status, reason) in load(arch).items():
+        if status != LEFT_OUT:
+            continue
+        there = (folder / name).exists()
+        (folder / name).unlink(missing_ok=True)
+        yield ktap.Result(name, ktap.SKIPPED if there else ktap.FAILED,
+                          f"left out: {reason}" if there else "there is no such file to be left out")
 
 
 def judge(result, known):

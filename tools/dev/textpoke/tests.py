@@ -8,9 +8,10 @@ import shutil
 import sys
 import tarfile
 import threading
+from pathlib import Path
 
 from . import arch as arches
-from . import boot, initramfs, known, ktap, paths, series
+from . import boot, host, initramfs, known, ktap, paths, series
 from .errors import HANG, OK, PANIC, TEST_FAILED
 from .say import run, say
 
@@ -22,6 +23,8 @@ SELFTESTS = ("text_poke", "static_keys")
 # is in the first one's share.
 FTRACETEST = ("ftrace",)
 SHARE = ("00basic", "direct", "dynevent", "event", "filter", "instances", "trigger")
+PROGRAMS = ("usr/bin/chrt", "sbin/insmod")
+BASH = ("bash-static",)
 # Under emulation, on a machine that does other things too.
 TIMEOUT = 1800
 
@@ -102,23 +105,27 @@ def install_selftests(name, kdir, targets):
     shutil.rmtree(dest, ignore_errors=True)
     common = ["make", "-s", f"ARCH={arch.name}", f"CROSS_COMPILE={arch.cross}", f"-j{os.cpu_count()}"]
     run([*common, "-C", tree, f"O={kdir}", "headers"], log=paths.LOGS / f"headers-{name}.log", what="the kernel's headers")
-    run([*common, "-C", tree / "tools/testing/selftests", f"O={kdir}", f"KHDR_INCLUDES=-isystem {kdir}/usr/include",
+    run([*common, "-C", tree / "tools/testing/selftests", f"O={kdir}", f"KDIR={kdir}", f"KHDR_INCLUDES=-isystem {kdir}/usr/include",
          "LDFLAGS=-static", f"TARGETS={' '.join(targets)}", f"INSTALL_PATH={dest}", "FORCE_TARGETS=1", "install"],
         log=paths.LOGS / f"selftests-{name}.log", what=f"building the selftests for {name}")
     return dest
 
 
-def _chrt(name, kdir):
-    """A program that tests want and busybox has not."""
-    program = kdir / "chrt"
-    run([f"{arches.get(name).cross}gcc", "-static", "-O2", initramfs.GUEST / "chrt.c", "-o", program],
-        log=paths.LOGS / f"chrt-{name}.log", what="building chrt")
-    return program
+def _programs(name, kdir):
+    """Programs that tests want and busybox has not, or not as they want them."""
+    for where in PROGRAMS:
+        program = Path(where).name
+        run([f"{arches.get(name).cross}gcc", "-static", "-O2", initramfs.GUEST / f"{program}.c", "-o", kdir / program],
+            log=paths.LOGS / f"{program}-{name}.log", what=f"building {program}")
+        yield where, kdir / program
+    arch = arches.get(name)
+    dest = host.unpack_foreign(BASH, arch.debarch, arch.busybox, paths.BUILD / "foreign" / f"bash-{name}")
+    yield "bin/bash", dest / "bin/bash-static"
 
 
-def _run_selftests(name, kdir, targets, folder, chrt, **how):
+def _run_selftests(name, kdir, targets, folder, programs, **how):
     """Run the selftests in a folder, and judge what their runner says."""
-    extra = {"selftests": folder, "usr/bin/chrt": chrt}
+    extra = {"selftests": folder, **programs}
     initrd = initramfs.build_initramfs(name, extra=extra, job=initramfs.GUEST / "selftests.sh", args=targets, kdir=kdir)
     result = _boot(name, kdir, initrd, **how)
     text = _file(result, "selftests.ktap")
@@ -130,9 +137,11 @@ def _run_selftests(name, kdir, targets, folder, chrt, **how):
 
 def selftests(name, kdir, append="", smp=2):
     """Results of the selftests."""
-    say(f"selftests on {name}: {', '.join(SELFTESTS)}")
-    folder = install_selftests(name, kdir, SELFTESTS)
-    return _run_selftests(name, kdir, SELFTESTS, folder, _chrt(name, kdir), append=append, smp=smp)
+    targets = SELFTESTS + arches.get(name).selftests
+    say(f"selftests on {name}: {', '.join(targets)}")
+    folder = install_selftests(name, kdir, targets)
+    programs = dict(_programs(name, kdir))
+    return _run_selftests(name, kdir, targets, folder, programs, append=append, smp=smp)
 
 
 # ftracetest
@@ -181,7 +190,8 @@ def side_by_side(functions):
 def ftracetest(name, kdir, append="", smp=2):
     """Results of the function tracer's own tests."""
     say(f"ftracetest on {name}, in two guests")
-    folder, chrt = install_selftests(name, kdir, FTRACETEST), _chrt(name, kdir)
-    guests = [functools.partial(_run_selftests, name, kdir, FTRACETEST, share, chrt, append=append, smp=smp)
+    folder, programs = install_selftests(name, kdir, FTRACETEST), dict(_programs(name, kdir))
+    left_out = list(known.leave_out(name, folder))
+    guests = [functools.partial(_run_selftests, name, kdir, FTRACETEST, share, programs, append=append, smp=smp)
               for share in shares(folder)]
-    return [result for results in side_by_side(guests) for result in results]
+    return [result for results in (left_out, *side_by_side(guests)) for result in results]
