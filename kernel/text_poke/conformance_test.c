@@ -578,7 +578,7 @@ static int mask_for_a_while(void *data)
 }
 
 /* Until it has taken the interrupt a CPU may be executing what it fetched. */
-static void sync_waits_for_every_cpu(struct kunit *test)
+static void expect_wait(struct kunit *test, void (*sync)(struct kunit *test))
 {
 	struct masked masked = {};
 	int other;
@@ -595,12 +595,45 @@ static void sync_waits_for_every_cpu(struct kunit *test)
 	while (!READ_ONCE(masked.begun))
 		cond_resched();
 
-	mutex_lock(&text_mutex);
-	arch_text_poke_sync();
+	sync(test);
 	KUNIT_EXPECT_TRUE(test, READ_ONCE(masked.ending));
-	mutex_unlock(&text_mutex);
 	kthread_stop(masked.task);
 	migrate_enable();
+}
+
+static void sync_alone(struct kunit *test)
+{
+	guard(mutex)(&text_mutex);
+	arch_text_poke_sync();
+}
+
+static void sync_waits_for_every_cpu(struct kunit *test)
+{
+	expect_wait(test, sync_alone);
+}
+
+static void poke_once(struct kunit *test)
+{
+	u8 nop[LEN], jump[LEN];
+
+	text_poke_test_nop(nop);
+	text_poke_test_jump(jump, field_addr(0), field_addr(1));
+	KUNIT_EXPECT_EQ(test, 0, poke(field_addr(0), nop, jump, LEN));
+}
+
+static void poke_back(struct kunit *test)
+{
+	u8 nop[LEN];
+
+	text_poke_test_nop(nop);
+	KUNIT_EXPECT_EQ(test, 0, poke(field_addr(0), NULL, nop, LEN));
+}
+
+/* Nor is a batch at its end before. */
+static void batches_wait_for_every_cpu(struct kunit *test)
+{
+	expect_wait(test, poke_once);
+	expect_wait(test, poke_back);
 }
 
 static int conformance_init(struct kunit *test)
@@ -643,6 +676,7 @@ static struct kunit_case conformance_cases[] = {
 	KUNIT_CASE(alias_shows_the_text),
 	KUNIT_CASE(alias_goes_away),
 	KUNIT_CASE(sync_waits_for_every_cpu),
+	KUNIT_CASE(batches_wait_for_every_cpu),
 	{}
 };
 

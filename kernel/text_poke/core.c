@@ -466,6 +466,20 @@ static bool batch_is_atomic(void)
 	return true;
 }
 
+/* On how many pages the batch, which is sorted, has sites. */
+static unsigned int count_pages(void)
+{
+	unsigned long page, last = 0;
+	unsigned int i, nr = 0;
+
+	for (i = 0; i < batch.nr; i++) {
+		page = (unsigned long)batch.sites[i].addr >> PAGE_SHIFT;
+		nr += page != last;
+		last = page;
+	}
+	return nr;
+}
+
 /* Write the batch in the way that was chosen, with a tracepoint at each end. */
 static int write_traced(bool guarded, bool listening)
 {
@@ -475,9 +489,11 @@ static int write_traced(bool guarded, bool listening)
 
 	trace_text_poke_batch_begin(batch.nr, guarded, listening);
 	ret = guarded ? write_guarded(listening) : write_direct();
-	trace_text_poke_batch_end(batch.nr, text_poke_stats.mappings - mappings,
-				  text_poke_stats.syncs - syncs,
-				  ktime_get_mono_fast_ns() - start, ret);
+	if (trace_text_poke_batch_end_enabled())
+		trace_text_poke_batch_end(batch.nr, count_pages(),
+					  text_poke_stats.mappings - mappings,
+					  text_poke_stats.syncs - syncs,
+					  ktime_get_mono_fast_ns() - start, ret);
 	return ret;
 }
 

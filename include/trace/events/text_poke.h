@@ -38,20 +38,23 @@ TRACE_EVENT(text_poke_batch_begin,
 /**
  * text_poke_batch_end - a batch has been written, or rolled back
  * @sites:	how many instructions and literals
- * @pages:	how often a page was mapped for writing
+ * @pages:	on how many pages they are
+ * @mappings:	how often text was mapped for writing
  * @syncs:	how often all CPUs were synchronised
  * @ns:		nanoseconds since text_poke_batch_begin
  * @ret:	0 or an error: rolled back
  */
 TRACE_EVENT(text_poke_batch_end,
 
-	TP_PROTO(unsigned int sites, u64 pages, u64 syncs, u64 ns, int ret),
+	TP_PROTO(unsigned int sites, unsigned int pages, u64 mappings,
+		 u64 syncs, u64 ns, int ret),
 
-	TP_ARGS(sites, pages, syncs, ns, ret),
+	TP_ARGS(sites, pages, mappings, syncs, ns, ret),
 
 	TP_STRUCT__entry(
 		__field(unsigned int, sites)
-		__field(u64, pages)
+		__field(unsigned int, pages)
+		__field(u64, mappings)
 		__field(u64, syncs)
 		__field(u64, ns)
 		__field(int, ret)
@@ -60,14 +63,15 @@ TRACE_EVENT(text_poke_batch_end,
 	TP_fast_assign(
 		__entry->sites = sites;
 		__entry->pages = pages;
+		__entry->mappings = mappings;
 		__entry->syncs = syncs;
 		__entry->ns = ns;
 		__entry->ret = ret;
 	),
 
-	TP_printk("sites=%u pages=%llu syncs=%llu ns=%llu ret=%d",
-		  __entry->sites, __entry->pages, __entry->syncs, __entry->ns,
-		  __entry->ret)
+	TP_printk("sites=%u pages=%u mappings=%llu syncs=%llu ns=%llu ret=%d",
+		  __entry->sites, __entry->pages, __entry->mappings,
+		  __entry->syncs, __entry->ns, __entry->ret)
 );
 
 #endif /* _TRACE_TEXT_POKE_H */

@@ -9,7 +9,7 @@
 struct mm_struct;
 
 /* The most pages that one alias has. */
-#define TEXT_ALIAS_PAGES	16
+#define TEXT_ALIAS_PAGES	64
 
 /**
  * struct text_alias - kernel text that is mapped for writing

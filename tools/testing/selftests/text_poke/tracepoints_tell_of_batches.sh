@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Every batch has a begin and an end in the trace, with the number of its sites
-# and of its syncs.
+# Every batch has a begin and an end in the trace, with the number of its sites,
+# their pages, its mappings and its syncs.
 
 cd "$(dirname "$0")" || exit 1
 . ./counters.sh
@@ -26,7 +26,7 @@ if [ ! -e $EVENTS/enable ]; then
 	ktap_skip_all "$EVENTS is not there"
 	exit "$KSFT_SKIP"
 fi
-ktap_set_plan 5
+ktap_set_plan 8
 
 # In a folder that can be written, wherever the tests are.
 cd "$(mktemp -d)" || exit 1
@@ -43,5 +43,8 @@ expect some_batches "$(count end) -gt 0"
 expect a_begin_for_every_end "$(count begin) -eq $(count end)"
 expect an_end_for_every_batch "$(count end) -eq $(grown batches)"
 expect sites_add_up "$(sum sites) -eq $(grown pokes)"
+expect sites_are_on_pages "$(sum pages) -gt 0"
+expect no_more_pages_than_sites "$(sum pages) -le $(sum sites)"
+expect mappings_add_up "$(sum mappings) -eq $(grown mappings)"
 expect syncs_add_up "$(sum syncs) -eq $(grown syncs)"
 ktap_finished
