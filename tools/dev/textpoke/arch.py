@@ -23,6 +23,7 @@ class Arch:
     console: str  # words on the kernel's command line
     devices: tuple = ()  # QEMU options that only this one needs
     has_backend: bool = False  # whether the series can change its text
+    kunit: tuple = ()  # suites that it has besides those of all
     selftests: tuple = ()  # targets of the kernel's own that make check runs, besides those for all
     objtool: bool = False  # whether the kernel's build checks noinstr text for it
     llvm: str = ""  # why LLVM=1 is refused; empty: it is not
@@ -48,7 +49,7 @@ _I386 = Arch(
 _ARM64 = Arch(
     name="arm64", cross="aarch64-linux-gnu-", target="Image", image="arch/arm64/boot/Image", debarch="arm64",
     busybox="bookworm", qemu="qemu-system-aarch64", machine="virt,gic-version=3", cpu="max,pauth-impdef=on",
-    console="console=ttyAMA0 earlycon", has_backend=True, selftests=("perf_events",))
+    console="console=ttyAMA0 earlycon", has_backend=True, kunit=("text_poke_slot",), selftests=("perf_events",))
 
 _RISCV = Arch(
     name="riscv", cross="riscv64-linux-gnu-", target="Image", image="arch/riscv/boot/Image", debarch="riscv64",

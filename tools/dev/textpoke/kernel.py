@@ -296,6 +296,11 @@ def compile_again(arch, base, objects, words, use):
     return build.source, build.log
 
 
+def built_by_llvm(kdir):
+    """Which compiler the modules of a kernel need."""
+    return settings((Path(kdir) / ".config").read_text()).get("CC_IS_CLANG") == "y"
+
+
 def image_of(arch, kernel):
     """The bootable image in a build folder, or the image itself when that is what is given."""
     path = Path(kernel)

@@ -11,7 +11,7 @@ import threading
 from pathlib import Path
 
 from . import arch as arches
-from . import boot, host, initramfs, known, ktap, paths, series
+from . import boot, host, initramfs, kernel, known, ktap, paths, series
 from .errors import HANG, OK, PANIC, TEST_FAILED
 from .say import run, say
 
@@ -90,7 +90,7 @@ def kunit(name, kdir, append="", smp=2):
     initrd = initramfs.build_initramfs(name, job=initramfs.GUEST / "kunit.sh")
     result = _boot(name, kdir, initrd, f"kunit.enable=1 {append}", smp)
     found = list(_cases(_parsed(_file(result, "kunit.log"), kdir)))
-    for suite in KUNIT_SUITES:
+    for suite in KUNIT_SUITES + arches.get(name).kunit:
         if not any(case.name.startswith(f"{suite}: ") for case in found):
             found.append(ktap.Result(f"{suite}: the suite ran", ktap.FAILED, "there is no result of it"))
     return found + guest_results("KUnit", result)
@@ -103,7 +103,9 @@ def install_selftests(name, kdir, targets):
     arch, tree = arches.get(name), series.source_tree()
     dest = kdir / f"selftests-{'-'.join(targets)}"
     shutil.rmtree(dest, ignore_errors=True)
-    common = ["make", "-s", f"ARCH={arch.name}", f"CROSS_COMPILE={arch.cross}", f"-j{os.cpu_count()}"]
+    # Some tests have modules. What is built for another machine is linked with GCC's libraries.
+    llvm = [f"LLVM={kernel.LLVM}"] if kernel.built_by_llvm(kdir) and not arch.cross else []
+    common = ["make", "-s", f"ARCH={arch.name}", f"CROSS_COMPILE={arch.cross}", *llvm, f"-j{os.cpu_count()}"]
     run([*common, "-C", tree, f"O={kdir}", "headers"], log=paths.LOGS / f"headers-{name}.log", what="the kernel's headers")
     run([*common, "-C", tree / "tools/testing/selftests", f"O={kdir}", f"KDIR={kdir}", f"KHDR_INCLUDES=-isystem {kdir}/usr/include",
          "LDFLAGS=-static", f"TARGETS={' '.join(targets)}", f"INSTALL_PATH={dest}", "FORCE_TARGETS=1", "install"],
