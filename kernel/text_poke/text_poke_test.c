@@ -403,7 +403,7 @@ static int poke_literal(void *addr, const void *old, u64 val, size_t len)
 static void literals_are_checked_and_written(struct kunit *test)
 {
 	void *addr = field_addr(0);
-	u64 old, val = 0x0123456789abcdef;
+	u64 old __aligned(sizeof(u64)), val = 0x0123456789abcdef;
 
 	memcpy(&old, addr, sizeof(old));
 	KUNIT_EXPECT_EQ(test, -EILSEQ, poke_literal(addr, &val, val, sizeof(val)));

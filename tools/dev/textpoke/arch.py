@@ -42,7 +42,7 @@ _X86 = Arch(
 
 _I386 = Arch(
     name="i386", cross="", target="bzImage", image="arch/x86/boot/bzImage", debarch="i386", busybox="bookworm",
-    qemu="qemu-system-i386", machine="q35", cpu="max", console="console=ttyS0 earlyprintk=ttyS0", has_backend=True,
+    qemu="qemu-system-i386", machine="q35", cpu="Nehalem", console="console=ttyS0 earlyprintk=ttyS0", has_backend=True,
     kind_of="x86")
 
 # pauth-impdef: the architected pointer authentication costs a third of the time under emulation.
