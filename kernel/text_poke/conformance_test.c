@@ -6,7 +6,6 @@
  * <asm/text_poke_conformance.h>: a table of instructions, and a reference, written
  * from the architecture's manual, of what they do to the registers.
  */
-#include <kunit/static_stub.h>
 #include <kunit/test.h>
 #include <linux/cleanup.h>
 #include <linux/cpumask.h>
@@ -22,7 +21,6 @@
 #include <asm/ptrace.h>
 #include <asm/text_poke_conformance.h>
 
-#include "internal.h"
 #include "test.h"
 
 /* How often each instruction is tried, each time with other registers. */
@@ -454,9 +452,9 @@ static bool poke_failing_at(struct kunit *test, const struct insn *insn,
 
 	memcpy(before, addr, insn->len);
 	stores_left = stores;
-	kunit_activate_static_stub(test, text_poke_store, failing_store);
+	text_poke_test_store(test, failing_store);
 	ret = poke(addr, before, insn->bytes, insn->len);
-	kunit_deactivate_static_stub(test, text_poke_store);
+	text_poke_test_store(test, NULL);
 	if (!ret)
 		return true;
 	KUNIT_EXPECT_EQ(test, ret, -EFAULT);

@@ -174,19 +174,25 @@ static bool piece_of(const struct text_poke_site *site,
 	return false;
 }
 
-/**
- * text_poke_store - store to the writable alias
- * @alias:	from arch_text_poke_map()
- * @bytes:	what to store
- * @len:	how many bytes; a unit is stored at once
- *
- * Return: 0 or -EFAULT.
- */
-int text_poke_store(void *alias, const void *bytes, size_t len)
+static int store_nofault(void *alias, const void *bytes, size_t len)
 {
-	KUNIT_STATIC_STUB_REDIRECT(text_poke_store, alias, bytes, len);
-
 	return copy_to_kernel_nofault(alias, bytes, len) ? -EFAULT : 0;
+}
+
+/**
+ * text_poke_storer - give the function that stores to the writable alias
+ *
+ * Asked for before text is mapped, for KUnit's tests replace it, and KUnit
+ * takes a lock to look for a replacement.
+ *
+ * Return: a function that stores whole units at once, and returns 0 or
+ * -EFAULT.
+ */
+text_poke_store_t *text_poke_storer(void)
+{
+	KUNIT_STATIC_STUB_REDIRECT(text_poke_storer);
+
+	return store_nofault;
 }
 
 /**
@@ -202,6 +208,7 @@ int text_poke_store(void *alias, const void *bytes, size_t len)
  */
 int text_poke_write(void *addr, const void *bytes, size_t len)
 {
+	text_poke_store_t *store = text_poke_storer();
 	struct arch_text_poke_map map;
 	size_t room = len;
 	void *alias;
@@ -210,7 +217,7 @@ int text_poke_write(void *addr, const void *bytes, size_t len)
 	alias = arch_text_poke_map(addr, &room, &map);
 	if (!alias)
 		return -EFAULT;
-	ret = room < len ? -EFAULT : text_poke_store(alias, bytes, len);
+	ret = room < len ? -EFAULT : store(alias, bytes, len);
 	arch_text_poke_unmap(&map);
 	arch_text_poke_flush(addr, len);
 	return ret;
@@ -252,6 +259,7 @@ static int write_window(enum text_poke_pass pass, unsigned int *i,
 			unsigned int end, struct text_poke_piece *piece)
 {
 	void *first = piece->addr, *last = first;
+	text_poke_store_t *store = text_poke_storer();
 	size_t len = window(first, *i, end);
 	struct arch_text_poke_map map;
 	int ret = -EFAULT;
@@ -263,8 +271,8 @@ static int write_window(enum text_poke_pass pass, unsigned int *i,
 		return -EFAULT;
 
 	while (*i < end && piece->addr + piece->len <= first + len) {
-		ret = text_poke_store(alias + (piece->addr - first),
-				      piece->bytes, piece->len);
+		ret = store(alias + (piece->addr - first), piece->bytes,
+			    piece->len);
 		if (ret)
 			break;
 		if (batch.sites[*i].data) {

@@ -52,7 +52,9 @@ void text_poke_retire(void);
 u64 text_poke_traps(void);
 u64 text_poke_rereads(void);
 
-int text_poke_store(void *alias, const void *bytes, size_t len);
+typedef int text_poke_store_t(void *alias, const void *bytes, size_t len);
+
+text_poke_store_t *text_poke_storer(void);
 int text_poke_write(void *addr, const void *bytes, size_t len);
 void text_poke_record(const void *addr, const void *old, size_t old_len,
 		      const void *new, size_t new_len);

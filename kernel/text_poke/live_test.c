@@ -37,7 +37,6 @@
 
 #include <asm/text_poke_test.h>
 
-#include "internal.h"
 #include "test.h"
 
 /* The test goes on until all of this has happened, or for so many seconds. */
@@ -416,11 +415,11 @@ static void change_under_fire(struct kunit *test, bool guarded)
 		start_readers_on(cpu);
 	interrupter = start_task(interrupt_others, NULL, -1);
 
-	kunit_activate_static_stub(test, text_poke_store, watched_store);
+	text_poke_test_store(test, watched_store);
 	kunit_activate_static_stub(test, text_poke_record, watched_record);
 	KUNIT_EXPECT_EQ(test, 0, change_until_enough(guarded));
 	kunit_deactivate_static_stub(test, text_poke_record);
-	kunit_deactivate_static_stub(test, text_poke_store);
+	text_poke_test_store(test, NULL);
 	KUNIT_EXPECT_EQ(test, out_of_order, 0);
 
 	KUNIT_EXPECT_TRUE_MSG(test, enough(guarded), "too little happened");

@@ -21,7 +21,6 @@
 #include <asm/ptrace.h>
 #include <asm/text_poke_test.h>
 
-#include "internal.h"
 #include "test.h"
 
 static u8 nop[LEN], step[LEN];
@@ -76,9 +75,9 @@ static void the_cpu_runs_the_instruction_in_its_slot(struct kunit *test)
 {
 	u64 traps = text_poke_test_traps;
 
-	kunit_activate_static_stub(test, text_poke_store, run_then_store);
+	text_poke_test_store(test, run_then_store);
 	KUNIT_EXPECT_EQ(test, 0, poke_site(nop, step));
-	kunit_deactivate_static_stub(test, text_poke_store);
+	text_poke_test_store(test, NULL);
 
 	KUNIT_EXPECT_EQ(test, trapped_runs, 1);
 	KUNIT_EXPECT_EQ(test, trapped_ret, TEXT_POKE_TEST_STEPPED);
@@ -179,9 +178,9 @@ static void a_slot_that_cannot_be_written_changes_nothing(struct kunit *test)
 {
 	u64 batches = text_poke_test_stats.batches;
 
-	kunit_activate_static_stub(test, text_poke_store, failing_store);
+	text_poke_test_store(test, failing_store);
 	KUNIT_EXPECT_EQ(test, -EFAULT, poke_site(nop, step));
-	kunit_deactivate_static_stub(test, text_poke_store);
+	text_poke_test_store(test, NULL);
 	KUNIT_EXPECT_EQ(test, text_poke_test_stats.batches, batches);
 	KUNIT_EXPECT_EQ(test, text_poke_test_fn(), 1);
 }

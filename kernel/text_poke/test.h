@@ -11,8 +11,9 @@
 
 #include <asm/text_poke_test.h>
 
+#include "internal.h"
+
 struct kunit;
-struct text_poke_stats;
 
 #define LEN TEXT_POKE_TEST_LEN
 
@@ -51,6 +52,9 @@ static inline int poke(void *addr, const void *old, const void *new, size_t len)
 	guard(own_pokes)();
 	return text_poke_single(addr, old, new, len, NULL);
 }
+
+/* From here on the core stores with @store; NULL: as it always does. */
+void text_poke_test_store(struct kunit *test, text_poke_store_t *store);
 
 /* From here to the end of the case somebody listens. */
 void text_poke_test_listen(struct kunit *test);

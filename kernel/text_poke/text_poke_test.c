@@ -23,7 +23,6 @@
 #include <asm/ptrace.h>
 #include <asm/text_poke_test.h>
 
-#include "internal.h"
 #include "test.h"
 
 /* How often a guarded site is stored to: trap, tail if there is one, unit. */
@@ -121,6 +120,22 @@ void text_poke_test_listen(struct kunit *test)
 							   event));
 }
 
+static text_poke_store_t *replaced_store;
+
+static text_poke_store_t *test_storer(void)
+{
+	return replaced_store;
+}
+
+void text_poke_test_store(struct kunit *test, text_poke_store_t *store)
+{
+	replaced_store = store;
+	if (store)
+		kunit_activate_static_stub(test, text_poke_storer, test_storer);
+	else
+		kunit_deactivate_static_stub(test, text_poke_storer);
+}
+
 static void listen(struct kunit *test)
 {
 	text_poke_test_listen(test);
@@ -187,11 +202,11 @@ static void guarded_batches_go_step_by_step(struct kunit *test)
 {
 	listen(test);
 	steps[0] = '\0';
-	kunit_activate_static_stub(test, text_poke_store, logged_store);
+	text_poke_test_store(test, logged_store);
 	kunit_activate_static_stub(test, text_poke_record, logged_record);
 	KUNIT_EXPECT_EQ(test, 0, poke(site_addr(), insns.nop, insns.jump, LEN));
 	kunit_deactivate_static_stub(test, text_poke_record);
-	kunit_deactivate_static_stub(test, text_poke_store);
+	text_poke_test_store(test, NULL);
 	add_step_after(text_poke_test_stats.syncs, "done");
 	KUNIT_EXPECT_STREQ(test, steps, LEN > TEXT_POKE_UNIT ?
 			   "0:trap 1:record 1:tail 2:unit 3:done " :
@@ -458,9 +473,9 @@ static void literals_come_before_the_branches_that_use_them(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, text_poke_batch_add_data(field_addr(0), &old,
 							  &val, sizeof(val)));
 	KUNIT_EXPECT_EQ(test, 0, queue_field(2, insns.nop, branch));
-	kunit_activate_static_stub(test, text_poke_store, watching_store);
+	text_poke_test_store(test, watching_store);
 	KUNIT_EXPECT_EQ(test, 0, text_poke_batch_finish());
-	kunit_deactivate_static_stub(test, text_poke_store);
+	text_poke_test_store(test, NULL);
 	KUNIT_EXPECT_EQ(test, literal_at_trap, val);
 
 	KUNIT_EXPECT_EQ(test, 0, text_poke_batch_add_data(field_addr(0), &val,
@@ -584,9 +599,9 @@ static int poke_few_failing_at(struct kunit *test, unsigned int nr, int stores)
 
 	stores_left = stores;
 	records = text_poke_stats.records;
-	kunit_activate_static_stub(test, text_poke_store, failing_store);
+	text_poke_test_store(test, failing_store);
 	ret = text_poke_batch_finish();
-	kunit_deactivate_static_stub(test, text_poke_store);
+	text_poke_test_store(test, NULL);
 	records_of_last = text_poke_stats.records - records;
 	return ret;
 }

@@ -107,20 +107,21 @@ def install_selftests(name, kdir, targets):
     llvm = [f"LLVM={kernel.LLVM}"] if kernel.built_by_llvm(kdir) and not arch.cross else []
     common = ["make", "-s", f"ARCH={arch.name}", f"CROSS_COMPILE={arch.cross}", *llvm, f"-j{os.cpu_count()}"]
     run([*common, "-C", tree, f"O={kdir}", "headers"], log=paths.LOGS / f"headers-{name}.log", what="the kernel's headers")
+    # Modules are made among their sources, and may be left from another kernel.
     run([*common, "-C", tree / "tools/testing/selftests", f"O={kdir}", f"KDIR={kdir}", f"KHDR_INCLUDES=-isystem {kdir}/usr/include",
-         "LDFLAGS=-static", f"TARGETS={' '.join(targets)}", f"INSTALL_PATH={dest}", "FORCE_TARGETS=1", "install"],
+         "LDFLAGS=-static", f"TARGETS={' '.join(targets)}", f"INSTALL_PATH={dest}", "FORCE_TARGETS=1", "clean", "install"],
         log=paths.LOGS / f"selftests-{name}.log", what=f"building the selftests for {name}")
     return dest
 
 
 def _programs(name, kdir):
     """Programs that tests want and busybox has not, or not as they want them."""
+    arch = arches.get(name)
     for where in PROGRAMS:
         program = Path(where).name
-        run([f"{arches.get(name).cross}gcc", "-static", "-O2", initramfs.GUEST / f"{program}.c", "-o", kdir / program],
+        run([f"{arch.cross}gcc", "-static", "-O2", initramfs.GUEST / f"{program}.c", "-o", kdir / program],
             log=paths.LOGS / f"{program}-{name}.log", what=f"building {program}")
         yield where, kdir / program
-    arch = arches.get(name)
     dest = host.unpack_foreign(BASH, arch.debarch, arch.busybox, paths.BUILD / "foreign" / f"bash-{name}")
     yield "bin/bash", dest / "bin/bash-static"
 
