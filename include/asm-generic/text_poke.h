@@ -73,4 +73,24 @@ static inline bool arch_text_poke_trappable(const void *addr)
 }
 #endif
 
+#ifndef arch_text_poke_sync
+/**
+ * arch_text_poke_sync - make every online CPU refetch its instructions
+ *
+ * On return every CPU that was online has, after the last
+ * arch_text_poke_flush() before the call, done arch_text_poke_sync_cpu() or
+ * something as good.  A CPU that comes online later does so in its own
+ * bring-up, see text_poke_cpu_online().  One that is going offline may be
+ * missed; what it still runs with interrupts off until it is dead may be old.
+ *
+ * The default asks each CPU with an interrupt.
+ *
+ * Context: Process context, interrupts on, text_mutex held.
+ */
+static inline void arch_text_poke_sync(void)
+{
+	text_poke_sync_by_ipi();
+}
+#endif
+
 #endif /* _ASM_GENERIC_TEXT_POKE_H */

@@ -165,6 +165,8 @@ struct pt_regs;
  * @slot:	where, if @ool
  * @insn:	what the trap handler does on behalf of the new instruction,
  *		decoded by arch_text_poke_prepare()
+ * @stage:	how far it has got; the runtime checker's
+ * @unflushed:	what was stored last cannot be fetched yet; the checker's
  */
 struct text_poke_site {
 	void *addr;
@@ -177,6 +179,10 @@ struct text_poke_site {
 	bool ool;
 	void *slot;
 	struct arch_text_poke_insn insn;
+#ifdef CONFIG_TEXT_POKE_DEBUG
+	u8 stage;
+	bool unflushed;
+#endif
 };
 
 int __must_check text_poke_batch_add(void *addr, const void *old,
@@ -196,6 +202,8 @@ void text_poke_quiesce(void);
 bool text_poke_is_dying(unsigned long addr);
 bool text_poke_handle_trap(struct pt_regs *regs);
 void text_poke_listener_barrier(void);
+void text_poke_cpu_online(void);
+void text_poke_sync_by_ipi(void);
 
 /*
  * What an architecture gives
@@ -252,7 +260,7 @@ void arch_text_poke_trap(const struct text_poke_site *site, void *unit);
  * The alias may end with any page in which there is text, but not within an
  * instruction that crosses into the next page.  It is never executable, and
  * goes away with arch_text_poke_unmap().  Meanwhile the core stores to it with
- * copy_to_kernel_nofault() and calls arch_text_poke_trap(); it does not sleep,
+ * instructions that may fault, and calls arch_text_poke_trap(); it does not sleep,
  * for an architecture may disable interrupts or take a raw spinlock from map
  * to unmap.
  *
@@ -286,18 +294,15 @@ void arch_text_poke_unmap(struct arch_text_poke_map *map);
 void arch_text_poke_flush(void *addr, size_t len);
 
 /**
- * arch_text_poke_sync - make every online CPU refetch its instructions
+ * arch_text_poke_sync_cpu - make this CPU refetch its instructions
  *
- * On return every CPU that was online has, after the last
- * arch_text_poke_flush() before the call, gone through whatever the
- * architecture calls it: context synchronisation, serialisation, FENCE.I.  A
- * CPU that comes online later does so in its own bring-up, after it is marked
- * online.  One that is going offline may be missed; what it still runs with
- * interrupts off until it is dead may be old.
+ * On return this CPU fetches what arch_text_poke_flush() has made fetchable
+ * before: it has gone through whatever the architecture calls it, context
+ * synchronisation, serialisation, FENCE.I.
  *
- * Context: Process context, interrupts on, text_mutex held.
+ * Context: Any; also from the interrupt of a sync, and in bring-up.
  */
-void arch_text_poke_sync(void);
+void arch_text_poke_sync_cpu(void);
 
 /**
  * arch_text_poke_trap_addr - say which site a trap belongs to
@@ -344,11 +349,18 @@ void arch_text_poke_emulate(struct pt_regs *regs,
  */
 void arch_text_poke_slot(const struct text_poke_site *site, void *slot);
 
+/*
+ * Bring-up calls text_poke_cpu_online() on the CPU that comes online, as soon
+ * as it is marked so.  The CPU missed the syncs from before, and nobody else
+ * makes it forget what it has fetched meanwhile.
+ */
+
 #include <asm-generic/text_poke.h>
 
 #else /* !CONFIG_TEXT_POKE */
 
 static inline void text_poke_listener_barrier(void) { }
+static inline void text_poke_cpu_online(void) { }
 
 static __always_inline bool text_poke_handle_trap(struct pt_regs *regs)
 {

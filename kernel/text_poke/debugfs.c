@@ -32,6 +32,9 @@ static int stats_show(struct seq_file *m, void *unused)
 			   READ_ONCE(*counters[i].value));
 	seq_printf(m, "traps %llu\n", text_poke_traps());
 	seq_printf(m, "rereads %llu\n", text_poke_rereads());
+	if (IS_ENABLED(CONFIG_TEXT_POKE_DEBUG))
+		seq_printf(m, "complaints %llu\n",
+			   READ_ONCE(text_poke_complaints));
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(stats);

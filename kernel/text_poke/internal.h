@@ -2,6 +2,7 @@
 #ifndef _TEXT_POKE_INTERNAL_H
 #define _TEXT_POKE_INTERNAL_H
 
+#include <linux/atomic.h>
 #include <linux/text_poke.h>
 
 /**
@@ -32,6 +33,9 @@ struct text_poke_stats {
 
 extern struct text_poke_stats text_poke_stats;
 
+/* What the runtime checker has found wrong since boot. */
+extern u64 text_poke_complaints;
+
 /*
  * The number of times in a row that a CPU may find the same trap gone before
  * text_poke_handle_trap() stops believing it.  One is normal.  A CPU that
@@ -46,6 +50,10 @@ extern struct text_poke_stats text_poke_stats;
  * of which is a call site and a literal.
  */
 #define TEXT_POKE_WAVE 3072U
+
+void text_poke_warn(const char *what, const void *where);
+void text_poke_unstick(void);
+atomic_t *text_poke_refs(int cpu);
 
 void text_poke_publish(const struct text_poke_site *sites, unsigned int nr);
 void text_poke_retire(void);

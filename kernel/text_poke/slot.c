@@ -31,6 +31,8 @@
 #include <linux/text_poke.h>
 #include <linux/vmalloc.h>
 
+#include "busted.h"
+#include "fault.h"
 #include "internal.h"
 
 #define SLOT_PAGE_SYM "text_poke_slot_page"
@@ -57,6 +59,8 @@ static int get_page_for_slots(void)
 
 	if (text_poke_slots.page)
 		return 0;
+	if (text_poke_should_fail(TEXT_POKE_FAULT_SLOT))
+		return -ENOMEM;
 	page = execmem_alloc(EXECMEM_KPROBES, PAGE_SIZE);
 	if (!page)
 		return -ENOMEM;
@@ -112,7 +116,7 @@ void text_poke_slots_free(void)
 
 	if (!page)
 		return;
-	if (text_poke_slots.used)
+	if (text_poke_slots.used && !busted(SLOT_NO_QUIESCE))
 		text_poke_quiesce();
 	if (text_poke_slots.recorded)
 		end_slots();
@@ -161,8 +165,8 @@ void text_poke_slots_begin(bool listening)
 	if (!text_poke_slots.nr)
 		return;
 	text_poke_slots.used = true;
-	text_poke_slots.recorded = listening;
-	if (!listening)
+	text_poke_slots.recorded = listening && !busted(SLOT_UNRECORDED);
+	if (!text_poke_slots.recorded)
 		return;
 	tell_of_page(false);
 	for (i = 0; i < text_poke_slots.nr; i++)

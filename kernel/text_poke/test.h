@@ -56,6 +56,10 @@ static inline int poke(void *addr, const void *old, const void *new, size_t len)
 /* From here on the core stores with @store; NULL: as it always does. */
 void text_poke_test_store(struct kunit *test, text_poke_store_t *store);
 
+/* From here on, warnings of the core are kept here: the first of them. */
+extern const char *text_poke_test_said;
+void text_poke_test_hear(struct kunit *test, bool on);
+
 /* From here to the end of the case somebody listens. */
 void text_poke_test_listen(struct kunit *test);
 

@@ -136,6 +136,23 @@ void text_poke_test_store(struct kunit *test, text_poke_store_t *store)
 		kunit_deactivate_static_stub(test, text_poke_storer);
 }
 
+const char *text_poke_test_said;
+
+static void hear(const char *what, const void *where)
+{
+	text_poke_test_said = text_poke_test_said ?: what;
+}
+
+void text_poke_test_hear(struct kunit *test, bool on)
+{
+	if (!on) {
+		kunit_deactivate_static_stub(test, text_poke_warn);
+		return;
+	}
+	text_poke_test_said = NULL;
+	kunit_activate_static_stub(test, text_poke_warn, hear);
+}
+
 static void listen(struct kunit *test)
 {
 	text_poke_test_listen(test);
@@ -328,6 +345,16 @@ static void early_pokes_outside_text_are_refused(struct kunit *test)
 			text_poke_early(heap, NULL, insns.nop, LEN));
 	KUNIT_EXPECT_EQ(test, -ENXIO,
 			text_poke_early(NULL, NULL, insns.nop, LEN));
+}
+
+static void early_pokes_of_live_text_are_refused(struct kunit *test)
+{
+	text_poke_test_hear(test, true);
+	KUNIT_EXPECT_EQ(test, -EBUSY, text_poke_early(site_addr(), insns.nop,
+						      insns.jump, LEN));
+	text_poke_test_hear(test, false);
+	KUNIT_EXPECT_NOT_NULL(test, text_poke_test_said);
+	KUNIT_EXPECT_TRUE(test, site_is(insns.nop));
 }
 
 static void unencodable_branches_are_refused(struct kunit *test)
@@ -669,6 +696,38 @@ static void failed_waves_are_rolled_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, text_poke_test_stats.rolled_back, ARRAY_SIZE(at));
 }
 
+static int only_first_store(void *alias, const void *bytes, size_t len)
+{
+	return stores_left-- > 0 ? copy_to_kernel_nofault(alias, bytes, len) :
+				   -EFAULT;
+}
+
+/* Nothing can be written any more, but the trap that is there is served. */
+static void failed_rollbacks_keep_the_traps_served(struct kunit *test)
+{
+	listen(test);
+	guard(own_pokes)();
+	KUNIT_EXPECT_EQ(test, 0, text_poke_batch_add(site_addr(), insns.nop,
+						     insns.jump, LEN, NULL));
+	stores_left = 1;
+	text_poke_test_hear(test, true);
+	text_poke_test_store(test, only_first_store);
+	KUNIT_EXPECT_EQ(test, -EFAULT, text_poke_batch_finish());
+	text_poke_test_store(test, NULL);
+	text_poke_test_hear(test, false);
+	KUNIT_EXPECT_NOT_NULL(test, text_poke_test_said);
+
+	KUNIT_EXPECT_EQ(test, -EIO, text_poke_batch_add(field_addr(0), NULL,
+							insns.jump, LEN, NULL));
+	KUNIT_EXPECT_EQ(test, -EIO, text_poke_batch_finish());
+	KUNIT_EXPECT_FALSE(test, site_is(insns.nop));
+	KUNIT_EXPECT_EQ(test, text_poke_test_fn(), 2);
+
+	text_poke_unstick();
+	KUNIT_EXPECT_TRUE(test, site_is(insns.nop));
+	KUNIT_EXPECT_EQ(test, text_poke_test_fn(), 1);
+}
+
 static void batches_work_after_a_rollback(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, -EFAULT, poke_few_failing_at(test, FEW, 2));
@@ -771,6 +830,76 @@ static void handler_finds_every_site_and_no_other(struct kunit *test)
 	for (i = 0; i < 2 * MANY; i++)
 		KUNIT_EXPECT_EQ(test, hit(&regs, trap + i * LEN), i % 2 == 1);
 	text_poke_retire();
+}
+
+/**
+ * struct slow_handler - a trap handler that looks at the batch for a while
+ * @refs:	where it holds its reference
+ * @left:	it has let go of the batch
+ */
+struct slow_handler {
+	atomic_t *refs;
+	bool left;
+};
+
+static int leave_later(void *data)
+{
+	struct slow_handler *handler = data;
+
+	msleep(50);
+	WRITE_ONCE(handler->left, true);
+	/* Fully ordered, as is the decrement in put_batch(). */
+	smp_mb__before_atomic();
+	atomic_dec(handler->refs);
+	return 0;
+}
+
+static void retiring_waits_for_handlers(struct kunit *test)
+{
+	struct text_poke_site site = prepared(test, field_addr(1), insns.nop);
+	struct slow_handler handler = {
+		.refs = text_poke_refs(raw_smp_processor_id()),
+	};
+	struct task_struct *task;
+
+	guard(own_pokes)();
+	text_poke_publish(&site, 1);
+	atomic_inc(handler.refs);
+	task = kthread_run(leave_later, &handler, "text_poke_test");
+	KUNIT_EXPECT_FALSE(test, IS_ERR(task));
+	if (IS_ERR(task))
+		atomic_dec(handler.refs);
+	text_poke_retire();
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(handler.left));
+	while (!READ_ONCE(handler.left))
+		msleep(20);
+}
+
+static int listen_once(void *data)
+{
+	struct perf_event *event = listener_open();
+
+	WRITE_ONCE(*(bool *)data, true);
+	if (IS_ERR(event))
+		return PTR_ERR(event);
+	listener_close(event);
+	return 0;
+}
+
+/* Else the batch that is being written would have no records for it. */
+static void listeners_wait_for_the_batch(struct kunit *test)
+{
+	struct task_struct *task;
+	bool listening = false;
+
+	scoped_guard(own_pokes) {
+		task = kthread_run(listen_once, &listening, "text_poke_test");
+		KUNIT_EXPECT_FALSE(test, IS_ERR(task));
+		msleep(50);
+		KUNIT_EXPECT_FALSE(test, READ_ONCE(listening));
+	}
+	while (!IS_ERR(task) && !READ_ONCE(listening))
+		msleep(20);
 }
 
 /* Such a trap is a bug elsewhere, and has to reach the kernel's own handler. */
@@ -970,6 +1099,7 @@ static struct kunit_case text_poke_cases[] = {
 	KUNIT_CASE(misaligned_sites_are_refused),
 	KUNIT_CASE(addresses_outside_text_are_refused),
 	KUNIT_CASE(early_pokes_outside_text_are_refused),
+	KUNIT_CASE(early_pokes_of_live_text_are_refused),
 	KUNIT_CASE(unencodable_branches_are_refused),
 	KUNIT_CASE(instructions_nobody_can_act_as_are_refused),
 	KUNIT_CASE(duplicates_change_nothing),
@@ -983,10 +1113,13 @@ static struct kunit_case text_poke_cases[] = {
 	KUNIT_CASE(failed_direct_batches_are_rolled_back),
 	KUNIT_CASE(failed_guarded_batches_are_rolled_back),
 	KUNIT_CASE(failed_waves_are_rolled_back),
+	KUNIT_CASE(failed_rollbacks_keep_the_traps_served),
 	KUNIT_CASE(batches_work_after_a_rollback),
 	KUNIT_CASE(handler_acts_as_the_new_instruction),
 	KUNIT_CASE(handler_acts_at_both_ends_of_the_range),
 	KUNIT_CASE(handler_finds_every_site_and_no_other),
+	KUNIT_CASE(retiring_waits_for_handlers),
+	KUNIT_CASE(listeners_wait_for_the_batch),
 	KUNIT_CASE(traps_of_nobody_are_not_handled),
 	KUNIT_CASE(vanished_traps_are_executed_again),
 	KUNIT_CASE(rereads_are_bounded),

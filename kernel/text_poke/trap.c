@@ -38,6 +38,8 @@
 #include <linux/ptrace.h>
 #include <linux/text_poke.h>
 
+#include "busted.h"
+#include "debug.h"
 #include "internal.h"
 
 /**
@@ -75,8 +77,10 @@ void text_poke_publish(const struct text_poke_site *sites, unsigned int nr)
 {
 	int cpu;
 
+	if (busted(NO_PUBLISH))
+		return;
 	published = sites;
-	nr_published = nr;
+	nr_published = nr - busted(LOOKUP_SHORT);
 	WRITE_ONCE(batches_published, batches_published + 1);
 
 	/*
@@ -93,6 +97,7 @@ void text_poke_publish(const struct text_poke_site *sites, unsigned int nr)
 	 * could be seen first and would belong to nobody.
 	 */
 	smp_wmb();
+	text_poke_check_published(true);
 }
 
 /**
@@ -106,6 +111,9 @@ void text_poke_retire(void)
 {
 	int cpu;
 
+	if (busted(NO_RETIRE) || busted(NO_PUBLISH))
+		return;
+	text_poke_check_published(false);
 	for_each_possible_cpu(cpu) {
 		atomic_t *refs = &per_cpu(text_poke_cpu.refs, cpu);
 
@@ -114,10 +122,18 @@ void text_poke_retire(void)
 		 * handler still read of the batch it read before the memory
 		 * is used again.
 		 */
-		if (!atomic_dec_and_test(refs))
+		if (!atomic_dec_and_test(refs) && !busted(RETIRE_AT_ONCE))
 			atomic_cond_read_acquire(refs, !VAL);
 	}
 }
+
+#if IS_ENABLED(CONFIG_TEXT_POKE_KUNIT_TEST)
+/* For a test that is a handler which takes its time. */
+atomic_t *text_poke_refs(int cpu)
+{
+	return &per_cpu(text_poke_cpu.refs, cpu);
+}
+#endif
 
 /* How many traps have been handled on all CPUs since boot. */
 u64 text_poke_traps(void)
@@ -156,6 +172,8 @@ static __always_inline const struct text_poke_site *find_site(const void *addr)
 
 	site = __inline_bsearch(addr, published, nr_published, sizeof(*site),
 				cmp_site);
+	if (busted(LOOKUP_PASSED))
+		return site;
 	return site && site->trap && !site->pass ? site : NULL;
 }
 
@@ -178,6 +196,12 @@ static __always_inline bool handle_site(struct text_poke_cpu *this,
 	site = find_site(addr);
 	if (site) {
 		arch_text_poke_emulate(regs, site);
+		if (busted(EMULATE_NOTHING))
+			instruction_pointer_set(regs, site->len +
+						(unsigned long)addr);
+		if (busted(EMULATE_FAR))
+			instruction_pointer_set(regs, TEXT_POKE_UNIT +
+						instruction_pointer(regs));
 		this->gone_run = 0;
 		this->traps++;
 	}
@@ -195,6 +219,8 @@ static __always_inline bool leave_slot(struct pt_regs *regs, const void *addr)
 	void *end = text_poke_slot_end(addr);
 
 	if (!end)
+		return false;
+	if (busted(SLOT_NO_RETURN))
 		return false;
 	instruction_pointer_set(regs, (unsigned long)end);
 	return true;
@@ -215,7 +241,9 @@ static __always_inline bool count_gone(struct text_poke_cpu *this,
 		this->gone_run = 0;
 	}
 	this->rereads++;
-	return this->gone_run++ < TEXT_POKE_REREADS;
+	if (busted(NO_REREAD))
+		return false;
+	return this->gone_run++ < TEXT_POKE_REREADS || busted(REREAD_FOREVER);
 }
 
 /**

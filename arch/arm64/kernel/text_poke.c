@@ -81,7 +81,6 @@
  */
 #include <linux/cacheflush.h>
 #include <linux/extable.h>
-#include <linux/smp.h>
 #include <linux/string.h>
 #include <linux/text_poke.h>
 
@@ -223,18 +222,13 @@ void arch_text_poke_flush(void *addr, size_t len)
 	caches_clean_inval_pou((unsigned long)addr, (unsigned long)addr + len);
 }
 
-static void refetch(void *unused)
+/*
+ * Taking the interrupt of a sync would do as well today, but not on a CPU with
+ * FEAT_ExS that is told so.
+ */
+void arch_text_poke_sync_cpu(void)
 {
 	isb();
-}
-
-/*
- * The ISB is what counts.  Taking the interrupt would do as well today, but
- * not on a CPU with FEAT_ExS that is told so.
- */
-void arch_text_poke_sync(void)
-{
-	on_each_cpu(refetch, NULL, 1);
 }
 
 noinstr void *arch_text_poke_trap_addr(const struct pt_regs *regs)

@@ -227,9 +227,9 @@ void arch_text_poke_flush(void *addr, size_t len)
 {
 }
 
-void arch_text_poke_sync(void)
+void arch_text_poke_sync_cpu(void)
 {
-	text_poke_sync();
+	sync_core();
 }
 
 /* Entry code has taken regs->ip back to the INT3. */

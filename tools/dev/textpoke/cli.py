@@ -29,7 +29,7 @@ VARIABLES = {
     "APPEND": "more kernel parameters; after `--`, arguments of /init",
     "QEMU_ARGS": "more arguments for QEMU",
     "TIMEOUT": "seconds until the guest counts as hung",
-    "ONLY": "the steps of check-full to do, as a pattern (`arm64: KASAN*`)",
+    "ONLY": "the steps of check-full (`arm64: KASAN*`) or the mutants (`no-sync-*`) to do, as a pattern",
     "OUT": "the folder that `series` writes (default: build/series)",
 }
 # Not for the programs we start: the kernel's own make would take them for its options.
@@ -134,6 +134,8 @@ COMMANDS = {
     "shell": Command("an interactive shell in that guest", GUEST, _pass("boot", "shell")),
     "kunit": Command("the KUnit tests", "ARCH LLVM KERNEL TIMEOUT", _pass("check", "kunit")),
     "kselftest": Command("the selftests, ftracetest among them", "ARCH LLVM KERNEL TIMEOUT", _pass("check", "kselftest")),
+    "mutants": Command("break the core on purpose, one step after the other: a test has to notice each", "ARCH KERNEL ONLY",
+                       _pass("mutants", "main")),
     "bench": Command("what changing text costs, base and series side by side, against the targets", "ARCH KERNEL", _pass("bench", "main")),
     "tree": Command("build/tree: a git tree, one commit per patch, to edit and commit in", "", _call("series", "tree")),
     "refresh": Command("write files and hunks back from build/tree", "", _call("series", "refresh")),

@@ -16,7 +16,7 @@ from .errors import HANG, OK, PANIC, TEST_FAILED
 from .say import run, say
 
 LOG = "log_buf_len=4M"
-KUNIT_SUITES = ("text_poke", "text_poke_conformance", "text_poke_live", "kprobes_test")
+KUNIT_SUITES = ("text_poke", "text_poke_conformance", "text_poke_debug", "text_poke_fault", "text_poke_live", "kprobes_test")
 SELFTESTS = ("text_poke", "static_keys")
 # One shell script that forks all the time: it takes as long as everything else together, so
 # its folders are shared out to two guests that run side by side. All that is not named here
@@ -47,14 +47,14 @@ def guest_results(what, result):
             ktap.Result(f"{what}: the kernel does not complain", quiet, complaint)]
 
 
-def _boot(name, kdir, initrd, append="", smp=2):
+def _boot(name, kdir, initrd, append="", smp=2, timeout=TIMEOUT):
     """Boot a guest whose CPUs take turns.
 
     These tests look at what CPUs execute while text changes. CPUs that run side by side can
     go on with code that memory no longer holds, through no fault of the kernel: see
     boot.accelerator().
     """
-    result = boot.boot(name, kdir, initrd, smp=smp, append=f"{LOG} {append}".strip(), timeout=TIMEOUT, echo=False,
+    result = boot.boot(name, kdir, initrd, smp=smp, append=f"{LOG} {append}".strip(), timeout=timeout, echo=False,
                        turns=True)
     if result.code in (PANIC, HANG):
         boot.report(result)
@@ -63,9 +63,9 @@ def _boot(name, kdir, initrd, append="", smp=2):
 
 # KUnit
 
-def _parsed(log, kdir):
+def _parsed(log, folder):
     """kunit.py's own reading of the log, as JSON."""
-    text, out = kdir / "kunit.log", kdir / "kunit.json"
+    text, out = folder / "kunit.log", folder / "kunit.json"
     text.write_text(log)
     out.unlink(missing_ok=True)
     tool = series.source_tree() / "tools/testing/kunit/kunit.py"
@@ -84,12 +84,12 @@ def _cases(group, path=""):
         yield ktap.Result(f"{name}{case['name']}", status)
 
 
-def kunit(name, kdir, append="", smp=2):
+def kunit(name, kdir, append="", smp=2, timeout=TIMEOUT):
     """Results of the KUnit suites; one that did not run is a failure."""
-    say(f"KUnit on {name}")
+    say(f"KUnit on {name}{append and ': '}{append}")
     initrd = initramfs.build_initramfs(name, job=initramfs.GUEST / "kunit.sh")
-    result = _boot(name, kdir, initrd, f"kunit.enable=1 {append}", smp)
-    found = list(_cases(_parsed(_file(result, "kunit.log"), kdir)))
+    result = _boot(name, kdir, initrd, f"kunit.enable=1 {append}", smp, timeout)
+    found = list(_cases(_parsed(_file(result, "kunit.log"), result.out_tar.parent)))
     for suite in KUNIT_SUITES + arches.get(name).kunit:
         if not any(case.name.startswith(f"{suite}: ") for case in found):
             found.append(ktap.Result(f"{suite}: the suite ran", ktap.FAILED, "there is no result of it"))
@@ -114,7 +114,7 @@ def install_selftests(name, kdir, targets):
     return dest
 
 
-def _programs(name, kdir):
+def programs(name, kdir):
     """Programs that tests want and busybox has not, or not as they want them."""
     arch = arches.get(name)
     for where in PROGRAMS:
@@ -126,7 +126,7 @@ def _programs(name, kdir):
     yield "bin/bash", dest / "bin/bash-static"
 
 
-def _run_selftests(name, kdir, targets, folder, programs, **how):
+def run_selftests(name, kdir, targets, folder, programs, **how):
     """Run the selftests in a folder, and judge what their runner says."""
     extra = {"selftests": folder, **programs}
     initrd = initramfs.build_initramfs(name, extra=extra, job=initramfs.GUEST / "selftests.sh", args=targets, kdir=kdir)
@@ -143,8 +143,8 @@ def selftests(name, kdir, append="", smp=2):
     targets = SELFTESTS + arches.get(name).selftests
     say(f"selftests on {name}: {', '.join(targets)}")
     folder = install_selftests(name, kdir, targets)
-    programs = dict(_programs(name, kdir))
-    return _run_selftests(name, kdir, targets, folder, programs, append=append, smp=smp)
+    helpers = dict(programs(name, kdir))
+    return run_selftests(name, kdir, targets, folder, helpers, append=append, smp=smp)
 
 
 # ftracetest
@@ -193,8 +193,8 @@ def side_by_side(functions):
 def ftracetest(name, kdir, append="", smp=2):
     """Results of the function tracer's own tests."""
     say(f"ftracetest on {name}, in two guests")
-    folder, programs = install_selftests(name, kdir, FTRACETEST), dict(_programs(name, kdir))
+    folder, helpers = install_selftests(name, kdir, FTRACETEST), dict(programs(name, kdir))
     left_out = list(known.leave_out(name, folder))
-    guests = [functools.partial(_run_selftests, name, kdir, FTRACETEST, share, programs, append=append, smp=smp)
+    guests = [functools.partial(run_selftests, name, kdir, FTRACETEST, share, helpers, append=append, smp=smp)
               for share in shares(folder)]
     return [result for results in (left_out, *side_by_side(guests)) for result in results]

@@ -14,7 +14,7 @@
 #include "text_poke.h"
 
 #define OPTIONS \
-	"--seconds --records-min --traps-min --seed --workload --dump"
+	"--seconds --records-min --traps-min --seed --workload --hotplug --dump"
 #define MUTANTS		40
 #define QUIET_TRIES	50
 #define QUIET_NS	20000000L
@@ -26,6 +26,7 @@ static struct {
 	long traps_min;
 	__u64 seed;
 	const char *workload;
+	int hotplug;
 	const char *dump;
 } opt = {
 	.seconds	= 5,
@@ -39,6 +40,7 @@ static struct {
  * @side_end: what memory outside the text held at the end
  * @notes: what was told about that memory
  * @skip: records older than the snapshot at the start
+ * @cycles: how often a CPU was away and came back
  */
 struct session {
 	struct events *events;
@@ -48,6 +50,7 @@ struct session {
 	size_t skip;
 	long traps;
 	int rounds;
+	int cycles;
 };
 
 /*
@@ -86,7 +89,10 @@ static void record(struct session *s)
 
 	if (readers_start())
 		ksft_exit_fail_perror("starting readers");
+	if (opt.hotplug && hotplug_start())
+		ksft_exit_fail_perror("starting CPU hotplug");
 	s->rounds = workload_run(opt.seconds);
+	s->cycles = hotplug_stop();
 	readers_stop();
 	s->traps = counter_read("traps");
 	if (s->traps >= 0)
@@ -256,6 +262,10 @@ static void check_not_vacuous(const struct session *s, const struct pokes *p)
 		ksft_test_result(s->traps >= opt.traps_min,
 				 "enough_traps: %ld of at least %ld\n",
 				 s->traps, opt.traps_min);
+	if (opt.hotplug)
+		ksft_test_result(s->cycles >= opt.hotplug,
+				 "enough_cycles: %d of at least %d\n",
+				 s->cycles, opt.hotplug);
 }
 
 /* A replay that accepts damaged records proves nothing about good ones. */
@@ -307,6 +317,9 @@ static void set_option(int c)
 	case 'w':
 		opt.workload = optarg;
 		break;
+	case 'h':
+		opt.hotplug = atoi(optarg);
+		break;
 	case 'd':
 		opt.dump = optarg;
 		break;
@@ -323,6 +336,7 @@ static void parse_options(int argc, char **argv)
 		{ "traps-min",	 required_argument, NULL, 't' },
 		{ "seed",	 required_argument, NULL, 'e' },
 		{ "workload",	 required_argument, NULL, 'w' },
+		{ "hotplug",	 required_argument, NULL, 'h' },
 		{ "dump",	 required_argument, NULL, 'd' },
 		{ }
 	};
@@ -343,7 +357,9 @@ int main(int argc, char **argv)
 	mount_kernel_fs();
 	if (!workload_parse(opt.workload))
 		ksft_exit_skip("no knob of %s in this kernel\n", opt.workload);
-	ksft_set_plan(14);
+	if (opt.hotplug && !hotplug_works())
+		ksft_exit_skip("no CPU can go offline\n");
+	ksft_set_plan(opt.hotplug ? 15 : 14);
 	run(&s);
 	check(&s);
 	ksft_finished();

@@ -3,7 +3,8 @@
  * Shared by the text poke tests: what was recorded (events.c) and said about
  * memory outside the text (notes.c), what memory holds (kcore.c), whether they
  * agree (oracle.c), whether the oracle can be trusted (mutate.c) and what makes
- * the kernel change its text (workload.c; kprobes.c, modules.c, bpf.c).
+ * the kernel change its text (workload.c; kprobes.c, modules.c, bpf.c), with
+ * CPUs that come and go (hotplug.c).
  */
 #ifndef SELFTESTS_TEXT_POKE_H
 #define SELFTESTS_TEXT_POKE_H
@@ -131,6 +132,11 @@ int workload_run(double seconds);
 void workload_undo(void);
 int readers_start(void);
 void readers_stop(void);
+
+/* hotplug.c */
+bool hotplug_works(void);
+int hotplug_start(void);
+int hotplug_stop(void);
 
 /* kprobes.c, modules.c, bpf.c */
 bool kprobes_work(void);

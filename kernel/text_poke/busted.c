@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Breaking the core on purpose: text_poke.busted=NAME, at boot or in
+ * /sys/module/text_poke/parameters/busted.
+ */
+#define pr_fmt(fmt) "text_poke: " fmt
+
+#include <linux/ctype.h>
+#include <linux/capability.h>
+#include <linux/kernel.h>
+#include <linux/moduleparam.h>
+#include <linux/security.h>
+#include <linux/string.h>
+#include <linux/text_poke.h>
+
+#include "busted.h"
+#include "internal.h"
+
+#undef MODULE_PARAM_PREFIX
+#define MODULE_PARAM_PREFIX "text_poke."
+
+#define NAME(name) [TEXT_POKE_BUSTED_##name] = #name,
+
+static const char * const names[TEXT_POKE_BUSTED_NR] = {
+	[TEXT_POKE_BUSTED_NOTHING] = "NOTHING",
+	TEXT_POKE_BUSTED(NAME)
+};
+
+int text_poke_busted_step;
+
+/* Is @given, as from a command line, the constant's @name? */
+static bool is_named(const char *given, const char *name)
+{
+	for (; *name; given++, name++)
+		if (*given != (*name == '_' ? '-' : tolower(*name)))
+			return false;
+	return !*given || *given == '\n';
+}
+
+static int busted_set(const char *val, const struct kernel_param *kp)
+{
+	int i, ret;
+
+	/* There is nobody to be asked yet while the command line is read. */
+	if (system_state >= SYSTEM_RUNNING) {
+		if (!capable(CAP_SYS_ADMIN))
+			return -EPERM;
+		ret = security_locked_down(LOCKDOWN_DBG_WRITE_KERNEL);
+		if (ret)
+			return ret;
+	}
+
+	for (i = 0; i < TEXT_POKE_BUSTED_NR; i++) {
+		if (!is_named(val, names[i]))
+			continue;
+		WRITE_ONCE(text_poke_busted_step, i);
+		pr_alert("breaking on purpose: %s\n", names[i]);
+		add_taint(TAINT_USER, LOCKDEP_STILL_OK);
+		return 0;
+	}
+	return -EINVAL;
+}
+
+static int busted_get(char *buf, const struct kernel_param *kp)
+{
+	int len = 0, i;
+
+	for (i = 0; i < TEXT_POKE_BUSTED_NR; i++) {
+		bool now = i == READ_ONCE(text_poke_busted_step);
+
+		len += sysfs_emit_at(buf, len, now ? "[%s]\n" : "%s\n",
+				     names[i]);
+	}
+	return len;
+}
+
+static const struct kernel_param_ops busted_ops = {
+	.set	= busted_set,
+	.get	= busted_get,
+};
+
+module_param_cb(busted, &busted_ops, NULL, 0600);
+
+/* Syncs since the batch was begun: each comes after another step. */
+static unsigned int syncs_of_batch;
+static u64 batch_of_syncs;
+
+/**
+ * text_poke_skips_sync - is the sync that is due to be left out?
+ *
+ * Of a batch of one wave, the first sync is c, the second e and the third g.
+ *
+ * Context: text_mutex held.
+ * Return: true if so.
+ */
+bool text_poke_skips_sync(void)
+{
+	if (batch_of_syncs != text_poke_stats.batches)
+		syncs_of_batch = 0;
+	batch_of_syncs = text_poke_stats.batches;
+
+	switch (syncs_of_batch++) {
+	case 0:
+		return busted(NO_SYNC_C);
+	case 1:
+		return busted(NO_SYNC_E);
+	case 2:
+		return busted(NO_SYNC_G);
+	}
+	return false;
+}
+
+/**
+ * text_poke_bust_record - change what a record says
+ * @addr:	where
+ * @old:	the bytes from before
+ * @old_len:	how many
+ * @new:	the bytes from now on
+ * @new_len:	how many
+ *
+ * Context: text_mutex held.
+ * Return: whether there shall be a record.
+ */
+bool text_poke_bust_record(const void **addr, const void **old,
+			   size_t *old_len, const void **new, size_t *new_len)
+{
+	if (busted(RECORD_DROPPED))
+		return text_poke_stats.records++ % 8;
+	if (busted(RECORD_MOVED))
+		*addr += TEXT_POKE_UNIT;
+	if (busted(RECORD_SHORT) && *new_len)
+		--*new_len;
+	if (busted(RECORD_SWAPPED)) {
+		swap(*old, *new);
+		swap(*old_len, *new_len);
+	}
+	return true;
+}

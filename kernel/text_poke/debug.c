@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The runtime checker: is every site taken through the steps in their order?
+ *
+ *            store     sync       record      sync      store       sync
+ *             trap                                       unit
+ *   IDLE ---> ARMED ---> SYNCED ---> RECORDED ---> LEFT ---> WRITTEN ---> DONE
+ *               b          c            d            e          f           g
+ *
+ * with a store of the tail, if there is one, while RECORDED.  If nobody listens
+ * the second sync leads from SYNCED to LEFT.  What is stored must be flushed
+ * before the next sync, at the address that executes and with the alias gone;
+ * a sync must have been through every CPU that was online before and after it;
+ * and all of it happens with text_mutex held.
+ *
+ * Two kinds of sites have shorter ways.  In a direct batch, and for literals,
+ * the store leads from IDLE to WRITTEN.  A site that cannot trap is recorded
+ * while IDLE, and stored when it is LEFT.
+ *
+ * A rollback may start from anywhere.  It arms again what is WRITTEN or DONE,
+ * and then goes the same way, with records that say the reverse; a site that
+ * was not recorded may be stored as soon as it is SYNCED.
+ *
+ * What is wrong is noted when it happens, which may be with a raw spinlock
+ * held, and said at the end of the batch.
+ */
+#define pr_fmt(fmt) "text_poke: " fmt
+
+#include <linux/bug.h>
+#include <linux/cpuhotplug.h>
+#include <linux/cpumask.h>
+#include <linux/init.h>
+#include <linux/memory.h>
+#include <linux/mutex.h>
+#include <linux/percpu.h>
+#include <linux/text_poke.h>
+
+#include "debug.h"
+#include "internal.h"
+
+/**
+ * struct checked_batch - what the checker knows of the batch being written
+ * @sites:	its sites
+ * @nr:		how many; 0: no batch is being written
+ * @guarded:	it has a guard
+ * @listening:	there must be records
+ * @published:	the trap handler can find it
+ * @undoing:	a rollback is under way
+ * @mapped:	text is mapped for writing
+ * @complaint:	the first thing that was wrong; NULL: nothing
+ * @where:	the site at which it was
+ */
+struct checked_batch {
+	struct text_poke_site *sites;
+	unsigned int nr;
+	bool guarded;
+	bool listening;
+	bool published;
+	bool undoing;
+	bool mapped;
+	const char *complaint;
+	const void *where;
+};
+
+static struct checked_batch checked;
+
+u64 text_poke_complaints;
+
+/* How many syncs were begun, and which of them each CPU was last part of. */
+static unsigned long sync_round;
+static DEFINE_PER_CPU(unsigned long, refetched_in);
+
+/* The CPUs that were online when the sync began. */
+static struct cpumask online_before;
+
+/* The CPU has refetched since it counts as online. */
+static DEFINE_PER_CPU(bool, online_refetched);
+
+static void complain_at(const char *what, const void *where)
+{
+	if (checked.complaint)
+		return;
+	checked.complaint = what;
+	checked.where = where;
+}
+
+static void expect_at(bool good, const char *what, const void *where)
+{
+	if (!good)
+		complain_at(what, where);
+}
+
+/* Tests publish sites without writing them. */
+static const void *first_addr(void)
+{
+	return checked.nr ? checked.sites->addr : NULL;
+}
+
+static void expect_mutex(const void *where)
+{
+	expect_at(mutex_is_locked(&text_mutex), "text_mutex is not held", where);
+}
+
+static void say_what_was_wrong(void)
+{
+	if (!checked.complaint)
+		return;
+	text_poke_complaints++;
+	text_poke_warn(checked.complaint, checked.where);
+	checked.complaint = NULL;
+}
+
+void text_poke_check_begin(struct text_poke_site *sites, unsigned int nr,
+			   bool guarded, bool listening)
+{
+	unsigned int i;
+
+	expect_mutex(sites->addr);
+	expect_at(guarded || !listening, "unguarded although somebody listens",
+		  sites->addr);
+	checked.sites = sites;
+	checked.nr = nr;
+	checked.guarded = guarded;
+	checked.listening = listening;
+	checked.undoing = false;
+	for (i = 0; i < nr; i++) {
+		sites[i].stage = STAGE_IDLE;
+		sites[i].unflushed = false;
+	}
+}
+
+static void check_retired(const struct text_poke_site *site)
+{
+	expect_at(site->stage == STAGE_DONE || site->stage == STAGE_IDLE,
+		  "retired while it may still trap", site->addr);
+}
+
+void text_poke_check_published(bool published)
+{
+	unsigned int i;
+
+	expect_at(checked.published != published,
+		  published ? "published over another batch" : "retired twice",
+		  first_addr());
+	checked.published = published;
+	for (i = 0; !published && i < checked.nr; i++)
+		check_retired(&checked.sites[i]);
+}
+
+void text_poke_check_mapped(bool mapped)
+{
+	expect_at(checked.mapped != mapped, "an alias was left mapped",
+		  first_addr());
+	checked.mapped = mapped;
+}
+
+/* May the unit be stored over the trap? */
+static bool unit_is_due(const struct text_poke_site *site)
+{
+	if (checked.undoing)
+		return site->stage >= STAGE_SYNCED &&
+		       site->stage != STAGE_RECORDED;
+	return site->stage == STAGE_LEFT;
+}
+
+/* A literal, or an instruction of a direct batch, or one that cannot trap. */
+static bool whole_is_due(const struct text_poke_site *site)
+{
+	if (checked.undoing || site->data || !checked.guarded)
+		return true;
+	return !site->trap &&
+	       (!checked.listening || site->stage == STAGE_LEFT);
+}
+
+static bool tail_is_due(const struct text_poke_site *site)
+{
+	return site->stage == STAGE_RECORDED ||
+	       (!checked.listening && site->stage == STAGE_SYNCED) ||
+	       (checked.undoing && site->stage >= STAGE_SYNCED &&
+		site->stage <= STAGE_LEFT);
+}
+
+void text_poke_check_store(struct text_poke_site *site,
+			   enum text_poke_stored what)
+{
+	expect_mutex(site->addr);
+	site->unflushed = true;
+	switch (what) {
+	case STORED_WHOLE:
+		expect_at(whole_is_due(site), "stored without a guard",
+			  site->addr);
+		site->stage = STAGE_WRITTEN;
+		break;
+	case STORED_TRAP:
+		expect_at(checked.published, "a trap without a published batch",
+			  site->addr);
+		expect_at(checked.undoing || site->stage == STAGE_IDLE,
+			  "a trap in the middle of a change", site->addr);
+		site->stage = STAGE_ARMED;
+		break;
+	case STORED_TAIL:
+		expect_at(tail_is_due(site), "a tail out of turn", site->addr);
+		if (site->stage == STAGE_LEFT)
+			site->stage = STAGE_SYNCED;
+		break;
+	case STORED_UNIT:
+		expect_at(unit_is_due(site), "a unit out of turn", site->addr);
+		site->stage = STAGE_WRITTEN;
+		break;
+	}
+}
+
+/* The first site of the batch, which is sorted, from @addr on. */
+static unsigned int first_site_from(const void *addr)
+{
+	unsigned int low = 0, high = checked.nr, mid;
+
+	while (low < high) {
+		mid = (low + high) / 2;
+		if (checked.sites[mid].addr < addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* The site in front of @addr may reach over it. */
+void text_poke_check_flush(const void *addr, size_t len)
+{
+	unsigned int i = first_site_from(addr);
+
+	expect_at(!checked.mapped, "flushed with the alias mapped", addr);
+	if (i)
+		i--;
+	for (; i < checked.nr && checked.sites[i].addr < addr + len; i++)
+		if (checked.sites[i].addr + checked.sites[i].len > addr)
+			checked.sites[i].unflushed = false;
+}
+
+void text_poke_check_refetched(void)
+{
+	/*
+	 * The interrupt orders this load after the store in
+	 * text_poke_check_sync_begin(), and who waits for the interrupt's end
+	 * sees the store below.
+	 */
+	this_cpu_write(refetched_in, READ_ONCE(sync_round));
+}
+
+void text_poke_check_sync_begin(void)
+{
+	expect_mutex(NULL);
+	expect_at(!checked.mapped, "synced with the alias mapped", NULL);
+	cpumask_copy(&online_before, cpu_online_mask);
+	WRITE_ONCE(sync_round, sync_round + 1);
+}
+
+/* Where a sync takes a site. */
+static enum text_poke_stage after_sync(enum text_poke_stage stage)
+{
+	switch (stage) {
+	case STAGE_ARMED:
+		return STAGE_SYNCED;
+	case STAGE_SYNCED:
+		return checked.listening ? STAGE_SYNCED : STAGE_LEFT;
+	case STAGE_RECORDED:
+		return STAGE_LEFT;
+	case STAGE_WRITTEN:
+		return STAGE_DONE;
+	default:
+		return stage;
+	}
+}
+
+/* A CPU that went offline meanwhile, or came online, is not asked. */
+static void check_cpus(void)
+{
+	int cpu;
+
+	for_each_cpu_and(cpu, &online_before, cpu_online_mask)
+		expect_at(READ_ONCE(per_cpu(refetched_in, cpu)) == sync_round,
+			  "a CPU has not refetched in a sync", NULL);
+}
+
+void text_poke_check_sync_end(void)
+{
+	unsigned int i;
+
+	check_cpus();
+	for (i = 0; i < checked.nr; i++) {
+		struct text_poke_site *site = &checked.sites[i];
+
+		expect_at(!site->unflushed, "not flushed before a sync",
+			  site->addr);
+		site->stage = after_sync(site->stage);
+	}
+}
+
+/* The stages in which the record, or that of the reversal, is due. */
+static bool record_is_due(const struct text_poke_site *site)
+{
+	if (checked.undoing)
+		return true;
+	if (site->data)
+		return site->stage == STAGE_DONE;
+	return site->stage == (site->trap ? STAGE_SYNCED : STAGE_IDLE);
+}
+
+void text_poke_check_record(struct text_poke_site *site)
+{
+	expect_mutex(site->addr);
+	expect_at(record_is_due(site), "a record out of turn", site->addr);
+	if (!site->data)
+		site->stage = STAGE_RECORDED;
+}
+
+void text_poke_check_undo(void)
+{
+	checked.undoing = true;
+}
+
+void text_poke_check_end(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < checked.nr; i++)
+		check_retired(&checked.sites[i]);
+	expect_at(!checked.published, "over, but not retired", first_addr());
+	checked.nr = 0;
+	say_what_was_wrong();
+}
+
+void text_poke_check_online(void)
+{
+	text_poke_check_refetched();
+	this_cpu_write(online_refetched, true);
+}
+
+static int check_came_online(unsigned int cpu)
+{
+	if (!this_cpu_read(online_refetched))
+		text_poke_warn("a CPU came online and has not refetched", NULL);
+	return 0;
+}
+
+static int check_goes_offline(unsigned int cpu)
+{
+	this_cpu_write(online_refetched, false);
+	return 0;
+}
+
+static int __init text_poke_check_boot_cpu(void)
+{
+	this_cpu_write(online_refetched, true);
+	return 0;
+}
+early_initcall(text_poke_check_boot_cpu);
+
+static int __init text_poke_check_init(void)
+{
+	int ret;
+
+	ret = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "text_poke:check",
+				check_came_online, check_goes_offline);
+	return ret < 0 ? ret : 0;
+}
+late_initcall(text_poke_check_init);

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit test of the runtime checker: it has nothing against the protocol, and
+ * sees each step that is left out or comes out of turn.
+ *
+ * Only what harms nobody is broken here; see busted.h for the rest.
+ */
+#include <kunit/test.h>
+#include <linux/cleanup.h>
+#include <linux/cpumask.h>
+#include <linux/string.h>
+#include <linux/text_poke.h>
+
+#include <asm/text_poke_test.h>
+
+#include "busted.h"
+#include "debug.h"
+#include "test.h"
+
+/**
+ * struct broken - a step that goes wrong
+ * @name:	of the case
+ * @step:	what goes wrong
+ * @unheard:	nobody listens
+ * @tail:	only where a site has a tail
+ * @others:	only where there are other CPUs
+ * @complaint:	what the checker says
+ */
+struct broken {
+	const char *name;
+	enum text_poke_busted step;
+	bool unheard;
+	bool tail;
+	bool others;
+	const char *complaint;
+};
+
+#define BROKEN(what, ...) \
+	{ .name = #what, .step = TEXT_POKE_BUSTED_##what, __VA_ARGS__ }
+
+static const struct broken broken[] = {
+	BROKEN(NOTHING),
+	BROKEN(NOTHING, .unheard = true),
+	BROKEN(ALWAYS_DIRECT,
+	       .complaint = "unguarded although somebody listens"),
+	BROKEN(MUTEX_DROPPED, .complaint = "text_mutex is not held"),
+	BROKEN(PUBLISH_LATE,
+	       .complaint = "a trap without a published batch"),
+	BROKEN(RETIRE_EARLY, .complaint = "retired while it may still trap"),
+	BROKEN(NO_TRAP, .complaint = "a record out of turn"),
+	BROKEN(NO_UNIT, .complaint = "retired while it may still trap"),
+	BROKEN(UNIT_BEFORE_TAIL, .complaint = "a unit out of turn"),
+	BROKEN(NO_FLUSH, .complaint = "not flushed before a sync"),
+	BROKEN(FLUSH_ELSEWHERE, .complaint = "not flushed before a sync"),
+	BROKEN(UNMAP_LATE, .complaint = "flushed with the alias mapped"),
+	BROKEN(NO_SYNC_C, .complaint = "a record out of turn"),
+	BROKEN(NO_SYNC_E, .complaint = "a unit out of turn"),
+	BROKEN(NO_SYNC_G, .complaint = "retired while it may still trap"),
+	BROKEN(SYNC_SELF, .others = true,
+	       .complaint = "a CPU has not refetched in a sync"),
+	BROKEN(RECORD_EARLY, .complaint = "a record out of turn"),
+	BROKEN(RECORD_LATE, .complaint = "a unit out of turn"),
+};
+
+static void name_of(const struct broken *b, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%s%s", b->name,
+		 b->unheard ? ", unheard" : "");
+}
+
+KUNIT_ARRAY_PARAM(broken, broken, name_of);
+
+static void poke_broken(struct kunit *test, enum text_poke_busted step,
+			const void *old, const void *new)
+{
+	int ret, before;
+
+	guard(own_pokes)();
+	before = text_poke_busted_step;
+	text_poke_test_hear(test, true);
+	WRITE_ONCE(text_poke_busted_step, step);
+	ret = text_poke_single(site_addr(), old, new, LEN, NULL);
+	WRITE_ONCE(text_poke_busted_step, before);
+	text_poke_test_hear(test, false);
+	KUNIT_EXPECT_EQ(test, ret, 0);
+}
+
+static void checker_notices(struct kunit *test)
+{
+	const struct broken *b = test->param_value;
+	u8 nop[LEN], jump[LEN];
+
+	if (b->others && num_online_cpus() == 1)
+		kunit_skip(test, "there is one CPU");
+	if (!b->unheard)
+		text_poke_test_listen(test);
+	text_poke_test_nop(nop);
+	text_poke_test_jump(jump, site_addr(), text_poke_test_target);
+
+	text_poke_test_said = NULL;
+	poke_broken(test, b->step, nop, jump);
+	if (b->complaint)
+		KUNIT_EXPECT_STREQ(test, text_poke_test_said, b->complaint);
+	else
+		KUNIT_EXPECT_NULL(test, text_poke_test_said);
+
+	text_poke_test_said = NULL;
+	poke_broken(test, TEXT_POKE_BUSTED_NOTHING, NULL, nop);
+	KUNIT_EXPECT_NULL(test, text_poke_test_said);
+}
+
+static struct kunit_case debug_cases[] = {
+	KUNIT_CASE_PARAM(checker_notices, broken_gen_params),
+	{}
+};
+
+static struct kunit_suite debug_suite = {
+	.name		= "text_poke_debug",
+	.test_cases	= debug_cases,
+};
+
+kunit_test_suite(debug_suite);
+
+MODULE_DESCRIPTION("KUnit test of the text poke core's runtime checker");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Fault injection: fail_text_poke=, and debugfs fail_text_poke/, where "points"
+ * is a mask of enum text_poke_fault.  See Documentation/fault-injection/.
+ */
+#include <linux/debugfs.h>
+#include <linux/fault-inject.h>
+#include <linux/init.h>
+#include <linux/text_poke.h>
+
+#include "fault.h"
+
+#define ALL_POINTS (BIT(TEXT_POKE_FAULT_NR) - 1)
+
+static struct {
+	struct fault_attr attr;
+	u32 points;
+} fail_text_poke = {
+	.attr	= FAULT_ATTR_INITIALIZER,
+	.points	= ALL_POINTS,
+};
+
+static int __init setup_fail_text_poke(char *str)
+{
+	return setup_fault_attr(&fail_text_poke.attr, str);
+}
+__setup("fail_text_poke=", setup_fail_text_poke);
+
+/**
+ * text_poke_should_fail - is this the moment to fail?
+ * @point:	what would fail
+ *
+ * Context: Any.
+ * Return: true if so.
+ */
+bool text_poke_should_fail(enum text_poke_fault point)
+{
+	return READ_ONCE(fail_text_poke.points) & BIT(point) &&
+	       should_fail_ex(&fail_text_poke.attr, 1, FAULT_NOWARN);
+}
+
+/**
+ * text_poke_fail_at - let one thing fail once, for a test
+ * @point:	what
+ * @after:	how often it shall work before
+ */
+void text_poke_fail_at(enum text_poke_fault point, unsigned int after)
+{
+	fail_text_poke.points = BIT(point);
+	fail_text_poke.attr.probability = 100;
+	fail_text_poke.attr.interval = 1;
+	atomic_set(&fail_text_poke.attr.times, 1);
+	atomic_set(&fail_text_poke.attr.space, after);
+}
+
+/**
+ * text_poke_fail_no_more - nothing fails from here on
+ */
+void text_poke_fail_no_more(void)
+{
+	fail_text_poke.attr.probability = 0;
+	fail_text_poke.points = ALL_POINTS;
+}
+
+static int __init fail_text_poke_debugfs(void)
+{
+	struct dentry *dir;
+
+	dir = fault_create_debugfs_attr("fail_text_poke", NULL,
+					&fail_text_poke.attr);
+	if (!IS_ERR(dir))
+		debugfs_create_x32("points", 0600, dir, &fail_text_poke.points);
+	return PTR_ERR_OR_ZERO(dir);
+}
+late_initcall(fail_text_poke_debugfs);

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _TEXT_POKE_FAULT_H
+#define _TEXT_POKE_FAULT_H
+
+#include <linux/types.h>
+
+/**
+ * enum text_poke_fault - where fail_text_poke makes something fail
+ * @TEXT_POKE_FAULT_MAP:	text cannot be mapped for writing
+ * @TEXT_POKE_FAULT_STORE:	a store faults
+ * @TEXT_POKE_FAULT_VERIFY:	the old bytes are not those that were expected
+ * @TEXT_POKE_FAULT_QUEUE:	there is no memory for a longer queue
+ * @TEXT_POKE_FAULT_SLOT:	there is no memory for slots
+ * @TEXT_POKE_FAULT_SYNC:	a sync takes long
+ * @TEXT_POKE_FAULT_NR:		how many there are
+ */
+enum text_poke_fault {
+	TEXT_POKE_FAULT_MAP,
+	TEXT_POKE_FAULT_STORE,
+	TEXT_POKE_FAULT_VERIFY,
+	TEXT_POKE_FAULT_QUEUE,
+	TEXT_POKE_FAULT_SLOT,
+	TEXT_POKE_FAULT_SYNC,
+	TEXT_POKE_FAULT_NR,
+};
+
+#ifdef CONFIG_FAIL_TEXT_POKE
+bool text_poke_should_fail(enum text_poke_fault point);
+void text_poke_fail_at(enum text_poke_fault point, unsigned int after);
+void text_poke_fail_no_more(void);
+#else
+static inline bool text_poke_should_fail(enum text_poke_fault point)
+{
+	return false;
+}
+#endif
+
+#endif /* _TEXT_POKE_FAULT_H */
