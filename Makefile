@@ -6,7 +6,7 @@
 
 MAKEFLAGS += --no-print-directory
 
-COMMANDS := help run check check-full kernel base-kernel boot shell kunit kselftest bench \
+COMMANDS := help run check check-full kernel base-kernel boot shell kunit kselftest bench models \
 	    tree refresh series apply setup gates clean
 
 .PHONY: $(COMMANDS)

@@ -134,6 +134,7 @@ COMMANDS = {
     "shell": Command("an interactive shell in that guest", GUEST, _pass("boot", "shell")),
     "kunit": Command("the KUnit tests", "ARCH LLVM KERNEL TIMEOUT", _pass("check", "kunit")),
     "kselftest": Command("the selftests, ftracetest among them", "ARCH LLVM KERNEL TIMEOUT", _pass("check", "kselftest")),
+    "models": Command("the formal models of the protocol, and whether each notices its mutants", "KERNEL", lambda options: _module("check").formal()),
     "bench": Command("what changing text costs, base and series side by side, against the targets", "ARCH KERNEL", _pass("bench", "main")),
     "tree": Command("build/tree: a git tree, one commit per patch, to edit and commit in", "", _call("series", "tree")),
     "refresh": Command("write files and hunks back from build/tree", "", _call("series", "refresh")),
