@@ -19,7 +19,8 @@
  *      smp_wmb()                        take the trap
  *   b: write the traps                  smp_rmb()
  *      ...                              if (refs == 0)
- *   f: write the units                          look again    (acquire)
+ *   f: write the units                          smp_rmb(),
+ *      ...                                      look again    (acquire)
  *   g: sync                             refs++              (full order)
  *   h: refs--                           find the site, emulate
  *      wait for refs == 0 (acquire)     refs--                 (release)
@@ -246,6 +247,22 @@ static __always_inline bool count_gone(struct text_poke_cpu *this,
 	return this->gone_run++ < TEXT_POKE_REREADS || busted(REREAD_FOREVER);
 }
 
+/* Look at the text after no batch was found. */
+static __always_inline bool trap_is_gone(const void *addr)
+{
+	/*
+	 * First the count, then the text: pairs with the fully ordered
+	 * decrement in text_poke_retire(), which comes after the final write.
+	 * Who saw a count of zero sees that write.  Without the barrier the
+	 * count could be read last, for an acquire only orders what follows.
+	 *
+	 * The load acquires: it pairs with smp_wmb() in text_poke_publish().
+	 * Who sees the trap of a later batch finds that batch.
+	 */
+	smp_rmb();
+	return !arch_text_poke_is_trap(addr);
+}
+
 /**
  * text_poke_handle_trap - handle a trap that may be the core's
  * @regs:	the interrupted kernel context
@@ -273,15 +290,13 @@ noinstr bool text_poke_handle_trap(struct pt_regs *regs)
 		return true;
 
 	/*
-	 * Nobody's.  Look at the text again.  The load acquires: it pairs with
-	 * the fully ordered decrement in text_poke_retire(), which comes after
-	 * the final write.  Who saw a count of zero sees that write, and
-	 * executes it by going back; or sees the trap of a later batch, and
-	 * with it that batch.
+	 * Nobody's.  Look at the text again: either the trap is gone, and this
+	 * CPU executes what is there by going back; or it is that of a later
+	 * batch.
 	 */
-	if (!arch_text_poke_is_trap(addr))
+	if (trap_is_gone(addr))
 		return count_gone(this, addr);
 	if (handle_site(this, regs, addr))
 		return true;
-	return !arch_text_poke_is_trap(addr) && count_gone(this, addr);
+	return trap_is_gone(addr) && count_gone(this, addr);
 }

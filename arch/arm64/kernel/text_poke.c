@@ -238,7 +238,7 @@ noinstr void *arch_text_poke_trap_addr(const struct pt_regs *regs)
 
 noinstr bool arch_text_poke_is_trap(const void *addr)
 {
-	/* Pairs with the decrement in text_poke_retire(). */
+	/* Pairs with smp_wmb() in text_poke_publish(). */
 	return smp_load_acquire((const __le32 *)addr) ==
 	       cpu_to_le32(TEXT_POKE_BRK_INSN);
 }

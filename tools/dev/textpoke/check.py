@@ -11,7 +11,7 @@ import sys
 import traceback
 
 from . import arch as arches
-from . import boot, gates, host, initramfs, kernel, ktap, paths, run, tests
+from . import boot, gates, host, initramfs, kernel, ktap, models, paths, run, tests
 from .errors import OK, TEST_FAILED, Fail
 from .ktap import FAILED, PASSED, SKIPPED, Result
 from .say import run as command
@@ -143,6 +143,7 @@ def everything(report, architectures):
     say(f"{os.cpu_count()} CPUs; everything generated goes to {paths.BUILD}")
     report.step("series: gates", _gates)
     report.step("tools: unit tests", _unit_tests, "tools")
+    models.run(report)
     for name in architectures:
         _architecture(report, name)
 
@@ -151,6 +152,13 @@ def main(options):
     """`check`: all of it, or what concerns one architecture."""
     report = Report()
     everything(report, names(options))
+    return report.end()
+
+
+def formal():
+    """`models`: the formal models and their mutants."""
+    report = Report()
+    models.run(report)
     return report.end()
 
 

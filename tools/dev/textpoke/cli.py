@@ -134,6 +134,7 @@ COMMANDS = {
     "shell": Command("an interactive shell in that guest", GUEST, _pass("boot", "shell")),
     "kunit": Command("the KUnit tests", "ARCH LLVM KERNEL TIMEOUT", _pass("check", "kunit")),
     "kselftest": Command("the selftests, ftracetest among them", "ARCH LLVM KERNEL TIMEOUT", _pass("check", "kselftest")),
+    "models": Command("the formal models of the protocol, and whether each notices its mutants", "KERNEL", lambda options: _module("check").formal()),
     "mutants": Command("break the core on purpose, one step after the other: a test has to notice each", "ARCH KERNEL ONLY",
                        _pass("mutants", "main")),
     "bench": Command("what changing text costs, base and series side by side, against the targets", "ARCH KERNEL", _pass("bench", "main")),

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`make models`: every formal model, and every mutant of one.
+
+A model's module has results(), which yields a Result for each model and each mutant. One
+that does not hold, and a mutant that nobody notices, is a failure; so is a model that has
+no mutants, for nothing shows that it can fail.
+"""
+
+from . import herd, letters, lkmm
+
+STEPS = {
+    "letters": letters.results,
+    "arm64": herd.results,
+    "lkmm": lkmm.results,
+}
+
+
+def run(report):
+    """All models into a report; one that cannot be run does not keep the others from it."""
+    for name, results in STEPS.items():
+        report.step(f"models: {name}", results)
