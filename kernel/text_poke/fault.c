@@ -50,7 +50,8 @@ void text_poke_fail_at(enum text_poke_fault point, unsigned int after)
 	fail_text_poke.attr.probability = 100;
 	fail_text_poke.attr.interval = 1;
 	atomic_set(&fail_text_poke.attr.times, 1);
-	atomic_set(&fail_text_poke.attr.space, after);
+	/* The last that fits into the space fails already. */
+	atomic_set(&fail_text_poke.attr.space, after + 1);
 }
 
 /**
