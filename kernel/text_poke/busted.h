@@ -3,78 +3,80 @@
 #define _TEXT_POKE_BUSTED_H
 
 /*
- * Steps that text_poke.busted=NAME leaves out or does in the wrong way, to see
- * whether a test notices.  The name is that of the constant in lower case, with
- * dashes.
+ * Steps that text_poke.busted=NAME leaves out or does in the wrong way.
+ *
+ * To see whether a test notices.  The name is that of the constant in lower
+ * case, with dashes.
  */
-#define TEXT_POKE_BUSTED(X)						\
-	/* The batch and the text it is for. */				\
-	X(NO_TEXT_CHECK)	/* sites need not be in kernel text */	\
-	X(NO_OLD_CHECK)		/* old bytes may be any */		\
-	X(NO_EMULATE_CHECK)	/* nobody can act as it: no matter */	\
-	X(NO_SORT)		/* sites stay in the order they came */	\
-	X(NO_OVERLAP_CHECK)	/* sites may overlap */			\
-	X(DEAF)			/* no listener is heard */		\
-	X(ALWAYS_DIRECT)	/* no batch needs a guard */		\
-	X(NO_BARRIER)		/* a listener does not wait */		\
-	X(NO_STUCK)		/* a failed rollback is forgotten */	\
-	X(EARLY_ANY_TIME)	/* others may run early pokes' text */	\
-	X(MUTEX_DROPPED)	/* text_mutex is free during a sync */	\
-	/* a and h */							\
-	X(NO_PUBLISH)		/* the handler finds no batch */	\
-	X(PUBLISH_LATE)		/* ... until its traps are stored */	\
-	X(RETIRE_EARLY)		/* before the last sync */		\
-	X(NO_RETIRE)		/* not at all */			\
-	X(RETIRE_AT_ONCE)	/* handlers are not waited for */	\
-	/* Stores. */							\
-	X(NO_TRAP)		/* b is left out */			\
-	X(NO_TAIL)		/* the tail stays old */		\
-	X(NO_UNIT)		/* the trap stays */			\
-	X(UNIT_BEFORE_TAIL)	/* f comes before e */			\
-	X(LITERAL_LATE)		/* after the branches that use it */	\
-	X(NO_FLUSH)		/* stores stay where they are */	\
-	X(FLUSH_ELSEWHERE)	/* not where they execute */		\
-	X(UNMAP_LATE)		/* the alias is there while flushing */	\
-	/* c, e and g */						\
-	X(NO_SYNC_C)							\
-	X(NO_SYNC_E)							\
-	X(NO_SYNC_G)							\
-	X(NO_SYNC_DIRECT)						\
-	X(SYNC_SELF)		/* this CPU only */			\
-	X(SYNC_NO_WAIT)		/* the others when they please */	\
-	X(ONLINE_NO_SYNC)	/* who comes online may be stale */	\
-	/* d */								\
-	X(RECORD_EARLY)		/* before b */				\
-	X(RECORD_LATE)		/* after f */				\
-	X(RECORD_DROPPED)						\
-	X(RECORD_TWICE)							\
-	X(RECORD_SWAPPED)	/* old for new */			\
-	X(RECORD_SHORT)		/* without the last byte */		\
-	X(RECORD_MOVED)		/* by a unit */				\
-	/* Rollback. */							\
-	X(NO_UNDO)							\
-	X(UNDO_UNRECORDED)	/* without the reversals */		\
-	/* The trap handler. */						\
-	X(LOOKUP_SHORT)		/* does not find the last site */	\
-	X(LOOKUP_PASSED)	/* takes traps of others */		\
-	X(EMULATE_FAR)		/* goes on a unit too far */		\
-	X(EMULATE_NOTHING)	/* goes on behind the site */		\
-	X(NO_REREAD)		/* a trap that is gone is nobody's */	\
-	X(REREAD_FOREVER)						\
-	/* Slots. */							\
-	X(SLOT_UNRECORDED)						\
-	X(SLOT_NO_QUIESCE)	/* freed with somebody in it */		\
-	X(SLOT_NO_RETURN)	/* goes back to the site's start */
-
-#define TEXT_POKE_BUSTED_ENUM(name) TEXT_POKE_BUSTED_##name,
-
 enum text_poke_busted {
 	TEXT_POKE_BUSTED_NOTHING,
-	TEXT_POKE_BUSTED(TEXT_POKE_BUSTED_ENUM)
+
+	/* The batch and the text it is for. */
+	TEXT_POKE_BUSTED_NO_TEXT_CHECK,	/* sites need not be in kernel text */
+	TEXT_POKE_BUSTED_NO_OLD_CHECK,	/* old bytes may be any */
+	TEXT_POKE_BUSTED_NO_EMULATE_CHECK,	/* nobody can act as it: no matter */
+	TEXT_POKE_BUSTED_NO_SORT,	/* sites stay in the order they came */
+	TEXT_POKE_BUSTED_NO_OVERLAP_CHECK,	/* sites may overlap */
+	TEXT_POKE_BUSTED_DEAF,	/* no listener is heard */
+	TEXT_POKE_BUSTED_ALWAYS_DIRECT,	/* no batch needs a guard */
+	TEXT_POKE_BUSTED_NO_BARRIER,	/* a listener does not wait */
+	TEXT_POKE_BUSTED_NO_STUCK,	/* a failed rollback is forgotten */
+	TEXT_POKE_BUSTED_EARLY_ANY_TIME,	/* others may run early pokes' text */
+	TEXT_POKE_BUSTED_MUTEX_DROPPED,	/* text_mutex is free during a sync */
+
+	/* a and h */
+	TEXT_POKE_BUSTED_NO_PUBLISH,	/* the handler finds no batch */
+	TEXT_POKE_BUSTED_PUBLISH_LATE,	/* ... until its traps are stored */
+	TEXT_POKE_BUSTED_RETIRE_EARLY,	/* before the last sync */
+	TEXT_POKE_BUSTED_NO_RETIRE,	/* not at all */
+	TEXT_POKE_BUSTED_RETIRE_AT_ONCE,	/* handlers are not waited for */
+
+	/* Stores. */
+	TEXT_POKE_BUSTED_NO_TRAP,	/* b is left out */
+	TEXT_POKE_BUSTED_NO_TAIL,	/* the tail stays old */
+	TEXT_POKE_BUSTED_NO_UNIT,	/* the trap stays */
+	TEXT_POKE_BUSTED_UNIT_BEFORE_TAIL,	/* f comes before e */
+	TEXT_POKE_BUSTED_LITERAL_LATE,	/* after the branches that use it */
+	TEXT_POKE_BUSTED_NO_FLUSH,	/* stores stay where they are */
+	TEXT_POKE_BUSTED_FLUSH_ELSEWHERE,	/* not where they execute */
+	TEXT_POKE_BUSTED_UNMAP_LATE,	/* the alias is there while flushing */
+
+	/* c, e and g */
+	TEXT_POKE_BUSTED_NO_SYNC_C,
+	TEXT_POKE_BUSTED_NO_SYNC_E,
+	TEXT_POKE_BUSTED_NO_SYNC_G,
+	TEXT_POKE_BUSTED_NO_SYNC_DIRECT,
+	TEXT_POKE_BUSTED_SYNC_SELF,	/* this CPU only */
+	TEXT_POKE_BUSTED_SYNC_NO_WAIT,	/* the others when they please */
+	TEXT_POKE_BUSTED_ONLINE_NO_SYNC,	/* who comes online may be stale */
+
+	/* d */
+	TEXT_POKE_BUSTED_RECORD_EARLY,	/* before b */
+	TEXT_POKE_BUSTED_RECORD_LATE,	/* after f */
+	TEXT_POKE_BUSTED_RECORD_DROPPED,
+	TEXT_POKE_BUSTED_RECORD_TWICE,
+	TEXT_POKE_BUSTED_RECORD_SWAPPED,	/* old for new */
+	TEXT_POKE_BUSTED_RECORD_SHORT,	/* without the last byte */
+	TEXT_POKE_BUSTED_RECORD_MOVED,	/* by a unit */
+
+	/* Rollback. */
+	TEXT_POKE_BUSTED_NO_UNDO,
+	TEXT_POKE_BUSTED_UNDO_UNRECORDED,	/* without the reversals */
+
+	/* The trap handler. */
+	TEXT_POKE_BUSTED_LOOKUP_SHORT,	/* does not find the last site */
+	TEXT_POKE_BUSTED_LOOKUP_PASSED,	/* takes traps of others */
+	TEXT_POKE_BUSTED_EMULATE_FAR,	/* goes on a unit too far */
+	TEXT_POKE_BUSTED_EMULATE_NOTHING,	/* goes on behind the site */
+	TEXT_POKE_BUSTED_NO_REREAD,	/* a trap that is gone is nobody's */
+	TEXT_POKE_BUSTED_REREAD_FOREVER,
+
+	/* Slots. */
+	TEXT_POKE_BUSTED_SLOT_UNRECORDED,
+	TEXT_POKE_BUSTED_SLOT_NO_QUIESCE,	/* freed with somebody in it */
+	TEXT_POKE_BUSTED_SLOT_NO_RETURN,	/* goes back to the site's start */
 	TEXT_POKE_BUSTED_NR,
 };
-
-#undef TEXT_POKE_BUSTED_ENUM
 
 #ifdef CONFIG_TEXT_POKE_BUSTED
 
@@ -90,7 +92,7 @@ bool text_poke_bust_record(const void **addr, const void **old,
 
 #else /* !CONFIG_TEXT_POKE_BUSTED */
 
-#define busted(name) false
+#define busted(name) (0 && TEXT_POKE_BUSTED_##name)
 
 static inline bool text_poke_skips_sync(void) { return false; }
 static inline bool text_poke_bust_record(const void **addr, const void **old,

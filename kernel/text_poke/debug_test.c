@@ -88,8 +88,7 @@ static void poke_broken(struct kunit *test, enum text_poke_busted step,
 
 static const char *complaint_of(const struct broken *b)
 {
-	return LEN > TEXT_POKE_UNIT && b->with_tail ? b->with_tail :
-						      b->complaint;
+	return TAIL && b->with_tail ? b->with_tail : b->complaint;
 }
 
 static void checker_notices(struct kunit *test)

@@ -58,7 +58,7 @@ static unsigned int fail_at_each(struct kunit *test, enum text_poke_fault point,
 }
 
 /* Each pass over the site has one store, through a mapping of its own. */
-#define PASSES (LEN > TEXT_POKE_UNIT ? 3U : 2U)
+#define PASSES (TAIL ? 3U : 2U)
 
 static void mappings_fail(struct kunit *test)
 {
@@ -93,7 +93,7 @@ static int queue_nops(unsigned int nr, const void *old, const void *new)
 /* A queue that cannot grow is written as it is, and filled anew. */
 static void queues_do_not_grow(struct kunit *test)
 {
-	const unsigned int nr = min(1000U, (unsigned int)TEXT_POKE_TEST_FIELD);
+	const unsigned int nr = min_t(unsigned int, 1000, TEXT_POKE_TEST_FIELD);
 	u64 batches;
 	u8 step[LEN];
 

@@ -80,6 +80,7 @@ static int get_page_for_slots(void)
  * text_poke_slots_full - is there no slot left for this batch?
  *
  * Context: text_mutex held.
+ * Return: true if so.
  */
 bool text_poke_slots_full(void)
 {

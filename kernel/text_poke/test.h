@@ -17,6 +17,9 @@ struct kunit;
 
 #define LEN TEXT_POKE_TEST_LEN
 
+/* How much of a site is behind its unit. */
+#define TAIL (LEN - TEXT_POKE_UNIT)
+
 /* Hidden from the compiler, lest objtool sees references into the middle. */
 static inline void *site_addr(void)
 {

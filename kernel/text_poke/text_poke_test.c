@@ -26,7 +26,7 @@
 #include "test.h"
 
 /* How often a guarded site is stored to: trap, tail if there is one, unit. */
-#define PASSES (LEN > TEXT_POKE_UNIT ? 3 : 2)
+#define PASSES (TAIL ? 3 : 2)
 
 TEXT_POKE_TEST_TEXT;
 
@@ -225,7 +225,7 @@ static void guarded_batches_go_step_by_step(struct kunit *test)
 	kunit_deactivate_static_stub(test, text_poke_record);
 	text_poke_test_store(test, NULL);
 	add_step_after(text_poke_test_stats.syncs, "done");
-	KUNIT_EXPECT_STREQ(test, steps, LEN > TEXT_POKE_UNIT ?
+	KUNIT_EXPECT_STREQ(test, steps, TAIL ?
 			   "0:trap 1:record 1:tail 2:unit 3:done " :
 			   "0:trap 1:record 2:unit 3:done ");
 	KUNIT_EXPECT_EQ(test, 0, poke(site_addr(), insns.jump, insns.nop, LEN));
@@ -445,7 +445,8 @@ static int poke_literal(void *addr, const void *old, u64 val, size_t len)
 static void literals_are_checked_and_written(struct kunit *test)
 {
 	void *addr = field_addr(0);
-	u64 old __aligned(sizeof(u64)), val = 0x0123456789abcdef;
+	u64 val = 0x0123456789abcdef;
+	u64 old __aligned(8);
 
 	memcpy(&old, addr, sizeof(old));
 	KUNIT_EXPECT_EQ(test, -EILSEQ, poke_literal(addr, &val, val, sizeof(val)));

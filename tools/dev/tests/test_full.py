@@ -143,5 +143,24 @@ class Findings(unittest.TestCase):
             self.assertEqual(lint.objects(files, "x86", kdir), ["kernel/a.o", "arch/x86/kernel/b.o"])
 
 
+class Checkpatch(unittest.TestCase):
+    SAID = "kernel/a.c:12: WARNING:AVOID_BUG: Do not crash the kernel"
+
+    def test_what_it_says_is_told_with_its_file(self):
+        self.assertEqual(list(lint.objections([self.SAID], {})), ["kernel/a.c: AVOID_BUG: Do not crash the kernel"])
+
+    def test_what_is_accepted_is_not_told(self):
+        self.assertEqual(list(lint.objections([self.SAID], {("kernel/a.c", "AVOID_BUG"): "why"})), [])
+
+    def test_the_same_elsewhere_is_told(self):
+        self.assertTrue(list(lint.objections([self.SAID], {("kernel/b.c", "AVOID_BUG"): "why"})))
+
+    def test_what_is_not_understood_is_told(self):
+        self.assertEqual(list(lint.objections(["Must be run from the top", ""], {})), ["Must be run from the top"])
+
+    def test_the_list_can_be_read(self):
+        self.assertTrue(lint.accepted())
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 """The table of mutants, and what counts as noticed."""
 
+import sys
 import unittest
+from pathlib import Path
 
-from textpoke import mutants
-from textpoke.errors import Fail
-from textpoke.ktap import FAILED, PASSED, SKIPPED, Result
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from textpoke import mutants  # noqa: E402
+from textpoke.errors import Fail  # noqa: E402
+from textpoke.ktap import FAILED, PASSED, SKIPPED, Result  # noqa: E402
 
 NO_SYNC = mutants.Mutant("NO_SYNC_C", "kunit", "out of turn")
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from . import arch as arches
 from . import base as bases
 from . import host, kernel, paths, series
+from .errors import INFRA, Fail
 from .ktap import FAILED, PASSED, Result
 from .say import run
 
@@ -20,7 +21,9 @@ MESSAGE = re.compile(r"^(?P<file>[^\s:]+):(?:\d+:)*\s*(?P<text>(?:\w+: )?(?:warn
 OBJTOOL = re.compile(r"^(?P<file>\S+): (?P<text>(?:warning|error): objtool: .+)$")
 OFFSET = re.compile(r"\+0x[0-9a-f]+|\.(?:constprop|isra|part|cold)\.?\d*")
 # We sign nothing off in the repository; MAINTAINERS is a patch of its own.
-CHECKPATCH = ("--strict", "--terse", "--no-summary", "--show-types", "--no-signoff", "--ignore", "FILE_PATH_CHANGES")
+CHECKPATCH = ("--strict", "--terse", "--showfile", "--no-summary", "--show-types", "--no-signoff", "--ignore", "FILE_PATH_CHANGES")
+FINDING = re.compile(r"^(?P<file>\S+):\d+: (?:ERROR|WARNING|CHECK):(?P<type>\w+): (?P<text>.+)$")
+ACCEPTED = paths.DEV / "known/checkpatch"
 SHOWN = 20
 
 
@@ -123,16 +126,38 @@ def kernel_doc():
     yield judged("no new finding of kernel-doc", new(ours, base))
 
 
+def accepted():
+    """(file, type) of what checkpatch is known to say, from lines `file | type | reason`."""
+    lines = [line for line in ACCEPTED.read_text().splitlines() if line and not line.startswith("#")]
+    found = {}
+    for line in lines:
+        parts = [part.strip() for part in line.split("|")]
+        if len(parts) != 3 or not all(parts):
+            raise Fail(INFRA, f"{ACCEPTED}: `{line}` is not `file | type | reason`: correct it")
+        found[parts[0], parts[1]] = parts[2]
+    return found
+
+
+def objections(lines, known):
+    """What checkpatch says of a patch and is not accepted; a finding without a file is one of the change log."""
+    for line in filter(None, map(str.strip, lines)):
+        found = FINDING.match(line)
+        if not found or (found["file"], found["type"]) not in known:
+            yield line if not found else f"{found['file']}: {found['type']}: {found['text']}"
+
+
 def checkpatch():
-    """A result for every patch: what it finds in a patch is new."""
+    """A result for every patch: what it finds in a patch is new, unless it is accepted."""
+    known = accepted()
     source = series.source_tree()
     with tempfile.TemporaryDirectory() as folder:
         series.write_series(Path(folder) / "mails")
         for mail in sorted(Path(folder).glob("mails/*.patch")):
             log = paths.LOGS / f"checkpatch-{mail.stem[:4]}.log"
             status = run(["perl", "scripts/checkpatch.pl", *CHECKPATCH, mail], log=log, what="checkpatch", cwd=source, check=False)
-            said = [line.split(":", 2)[-1].strip() for line in _lines(log)[1:] if line.strip()]
-            yield Result(f"checkpatch: {mail.stem}", FAILED if status or said else PASSED, "; ".join(said[:SHOWN]))
+            said = list(objections(_lines(log)[1:], known))
+            broken = status and not _lines(log)[1:]
+            yield Result(f"checkpatch: {mail.stem}", FAILED if broken or said else PASSED, "; ".join(said[:SHOWN]))
 
 
 def named(name):

@@ -24,7 +24,7 @@ from .ktap import FAILED, PASSED, SKIPPED, Result
 
 TABLE = paths.DEV / "mutants"
 STEPS = paths.ROOT / "kernel/text_poke/busted.h"
-STEP = re.compile(r"\bX\((\w+)\)")
+STEP = re.compile(r"^\tTEXT_POKE_BUSTED_(?!NOTHING\b|NR\b)(\w+),", re.M)
 ONLY = re.compile(r"only (\w+): (.+)")
 # A mutant may never come to an end.
 TIMEOUT = 240
