@@ -446,7 +446,7 @@ static void literals_are_checked_and_written(struct kunit *test)
 {
 	void *addr = field_addr(0);
 	u64 val = 0x0123456789abcdef;
-	u64 old __aligned(8);
+	u64 __aligned(8) old;
 
 	memcpy(&old, addr, sizeof(old));
 	KUNIT_EXPECT_EQ(test, -EILSEQ, poke_literal(addr, &val, val, sizeof(val)));

@@ -42,6 +42,7 @@ VARIANTS = (
     Variant("clang", llvm=True),
     Variant("64K pages", ("arm64",), ("64k",)),
     Variant("no CALL_OPS", ("arm64",), ("no-call-ops",)),
+    Variant("BPF's direct calls", fragments=("debuginfo",), parts=("selftests",)),
     Variant("user page tables apart", ("arm64",), append="kpti=on"),
     Variant("fixed address", append="nokaslr"),
     Variant("four CPUs that take turns", smp=4),

@@ -34,6 +34,7 @@ CROSS = {
 }
 LLVM = ("clang-19", "lld-19", "llvm-19")
 LINT = ("perl", "sparse")
+BTF = ("dwarves",)
 PERF = ("libcap-dev", "libcapstone-dev", "libdw-dev", "libopencsd-dev", "libslang2-dev",
         "libtraceevent-dev", "libunwind-dev", "libzstd-dev", "pkg-config", "zlib1g-dev")
 QEMU = {
@@ -276,7 +277,7 @@ def setup(arches=None):
     """Everything that any command needs, at once."""
     arches = arches or list(CROSS)
     cross = [name for arch in arches for name in CROSS[arch]]
-    need(*BUILD, *cross, *PERF, *LLVM, *LINT)
+    need(*BUILD, *cross, *PERF, *LLVM, *LINT, *BTF)
     need_qemu(*arches)
     say("everything is installed")
 

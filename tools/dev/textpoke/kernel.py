@@ -225,7 +225,8 @@ def _has_modules(build):
 
 def _packages(build):
     """What is needed to build it, installed on demand."""
-    host.need(*host.BUILD, *(host.LLVM if build.llvm else build.arch.compiler_packages))
+    btf = host.BTF if "debuginfo" in build.fragments else ()
+    host.need(*host.BUILD, *(host.LLVM if build.llvm else build.arch.compiler_packages), *btf)
 
 
 def _plan(arch, base, llvm, fragments):

@@ -20,6 +20,9 @@
 /* They are loaded and freed each time, so that their code comes and goes. */
 static int array = -1, caller = -1, callee = -1, fentry = -1, attached = -1;
 
+/* How often a program was put at the entry of a function. */
+static int entries;
+
 static int bpf(int cmd, union bpf_attr *attr)
 {
 	return syscall(SYS_bpf, cmd, attr, sizeof(*attr));
@@ -171,6 +174,7 @@ static void attach(void)
 
 	if (fentry >= 0)
 		attached = bpf(BPF_RAW_TRACEPOINT_OPEN, &attr);
+	entries += attached >= 0;
 }
 
 static void forget(int *fd)
@@ -206,6 +210,17 @@ void bpf_set(bool on)
 		attach();
 	else
 		forget_all();
+}
+
+/* Without BTF no program can be put there. */
+bool bpf_has_btf(void)
+{
+	return !access("/sys/kernel/btf/vmlinux", R_OK);
+}
+
+int bpf_entries(void)
+{
+	return entries;
 }
 
 bool bpf_work(void)

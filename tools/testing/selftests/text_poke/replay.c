@@ -220,6 +220,17 @@ static void check_slots(const struct pokes *p)
 				 births(p));
 }
 
+/* A program at a function's entry: a direct call instead of the tracer's. */
+static void check_entries(void)
+{
+	if (!workload_has("bpf") || !bpf_has_btf())
+		ksft_test_result_skip("bpf_calls_are_direct: no BTF, or no bpf\n");
+	else
+		ksft_test_result(bpf_entries(),
+				 "bpf_calls_are_direct: %d times\n",
+				 bpf_entries());
+}
+
 /* The same for trampolines, slots, BPF and modules. */
 static void check_side(const struct session *s, const struct pokes *p)
 {
@@ -244,6 +255,7 @@ static void check_side(const struct session *s, const struct pokes *p)
 	if (missing)
 		print_poke(stdout, first);
 	check_slots(p);
+	check_entries();
 }
 
 /* What would make the rest true of nothing. */
@@ -359,7 +371,7 @@ int main(int argc, char **argv)
 		ksft_exit_skip("no knob of %s in this kernel\n", opt.workload);
 	if (opt.hotplug && !hotplug_works())
 		ksft_exit_skip("no CPU can go offline\n");
-	ksft_set_plan(opt.hotplug ? 15 : 14);
+	ksft_set_plan(opt.hotplug ? 16 : 15);
 	run(&s);
 	check(&s);
 	ksft_finished();

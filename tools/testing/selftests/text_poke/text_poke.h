@@ -146,6 +146,8 @@ void modules_set(bool on);
 const struct notes *modules_notes(void);
 bool bpf_work(void);
 void bpf_set(bool on);
+bool bpf_has_btf(void);
+int bpf_entries(void);
 
 /* counters.c */
 void mount_kernel_fs(void);
