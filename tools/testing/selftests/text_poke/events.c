@@ -73,7 +73,7 @@ struct sample_id {
 	__u32 cpu, reserved;
 };
 
-int perf_open_text_poke(int cpu, bool exclude_kernel)
+int perf_open_text_poke(pid_t pid, int cpu, bool exclude_kernel)
 {
 	struct perf_event_attr attr = {
 		.type		= PERF_TYPE_SOFTWARE,
@@ -90,7 +90,7 @@ int perf_open_text_poke(int cpu, bool exclude_kernel)
 		.exclude_kernel	= exclude_kernel,
 	};
 
-	return syscall(SYS_perf_event_open, &attr, -1, cpu, -1,
+	return syscall(SYS_perf_event_open, &attr, pid, cpu, -1,
 		       PERF_FLAG_FD_CLOEXEC);
 }
 
@@ -240,7 +240,7 @@ static int rings_open(struct events *ev)
 	for (int cpu = 0; cpu < cpus; cpu++) {
 		struct ring *r = &ev->rings[ev->nr_rings];
 
-		r->fd = perf_open_text_poke(cpu, false);
+		r->fd = perf_open_text_poke(-1, cpu, false);
 		if (r->fd < 0 && errno == ENODEV)
 			continue;
 		if (r->fd < 0 || ring_map(r))

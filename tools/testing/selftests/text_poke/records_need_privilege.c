@@ -2,12 +2,23 @@
 /*
  * Text-poke records tell where the kernel lies and what it holds. Who may not
  * watch the kernel may not have them, also when the event excludes the kernel.
+ *
+ *	perf_event_paranoid	a user may record
+ *	-------------------	---------------------------
+ *	0			a CPU, or a task
+ *	1			a task
+ *	2			nothing
+ *
+ * Root and who has CAP_PERFMON may record both, always.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
-#include <sys/types.h>
+#include <linux/capability.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "../kselftest.h"
@@ -16,10 +27,37 @@
 #define PARANOID	"/proc/sys/kernel/perf_event_paranoid"
 #define NOBODY		1000
 
-/* CPU 0 is always there. */
-static int open_error(bool exclude_kernel)
+#ifndef CAP_PERFMON
+#define CAP_PERFMON	38
+#endif
+
+struct who {
+	const char *name;
+	bool is_user;
+	bool has_cap;
+};
+
+static const struct who who[] = {
+	{ "root" },
+	{ "user_with_cap_perfmon", .is_user = true, .has_cap = true },
+	{ "user", .is_user = true },
+};
+
+/* @pid and @cpu are those of perf_event_open(); CPU 0 is always there. */
+struct what {
+	const char *name;
+	pid_t pid;
+	int cpu;
+};
+
+static const struct what what[] = {
+	{ "a_cpu", -1, 0 },
+	{ "a_task", 0, -1 },
+};
+
+static int open_error(const struct what *w, bool exclude_kernel)
 {
-	int fd = perf_open_text_poke(0, exclude_kernel);
+	int fd = perf_open_text_poke(w->pid, w->cpu, exclude_kernel);
 
 	if (fd < 0)
 		return errno;
@@ -27,28 +65,80 @@ static int open_error(bool exclude_kernel)
 	return 0;
 }
 
-/* Returns what a user without privilege gets: 0 or an errno. */
-static int unprivileged_error(bool exclude_kernel)
+/* All that is left of root's capabilities. */
+static int keep_cap_perfmon(void)
+{
+	struct __user_cap_header_struct header = {
+		.version = _LINUX_CAPABILITY_VERSION_3,
+	};
+	struct __user_cap_data_struct data[2] = { };
+
+	data[CAP_PERFMON / 32].permitted = 1U << (CAP_PERFMON % 32);
+	data[CAP_PERFMON / 32].effective = 1U << (CAP_PERFMON % 32);
+	return syscall(SYS_capset, &header, data);
+}
+
+static int become(const struct who *w)
+{
+	if (!w->is_user)
+		return 0;
+	if (prctl(PR_SET_KEEPCAPS, w->has_cap, 0, 0, 0))
+		return -1;
+	if (setgid(NOBODY) || setuid(NOBODY))
+		return -1;
+	return w->has_cap ? keep_cap_perfmon() : 0;
+}
+
+/* Returns what somebody gets: 0 or an errno. */
+static int error_of(const struct who *who, const struct what *w,
+		    bool exclude_kernel)
 {
 	pid_t pid = fork();
 	int status;
 
 	if (!pid) {
-		if (setgid(NOBODY) || setuid(NOBODY))
+		if (become(who))
 			_exit(255);
-		_exit(open_error(exclude_kernel));
+		_exit(open_error(w, exclude_kernel));
 	}
-	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
-		ksft_exit_fail_perror("running as another user");
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status) ||
+	    WEXITSTATUS(status) == 255)
+		ksft_exit_fail_perror("running as somebody else");
 	return WEXITSTATUS(status);
 }
 
-static void check_refused(bool exclude_kernel, const char *what)
+static int expected(int paranoid, const struct who *who, const struct what *w)
 {
-	int error = unprivileged_error(exclude_kernel);
+	if (!who->is_user || who->has_cap || !paranoid)
+		return 0;
+	return paranoid == 1 && w->pid == 0 ? 0 : EACCES;
+}
 
-	ksft_test_result(error == EACCES, "%s: error %d, %d is expected\n", what,
-			 error, EACCES);
+static void check_row(int paranoid, const struct who *who, const struct what *w)
+{
+	int want = expected(paranoid, who, w);
+
+	for (int exclude_kernel = 0; exclude_kernel < 2; exclude_kernel++) {
+		int got = error_of(who, w, exclude_kernel);
+
+		ksft_test_result(got == want,
+				 "%s_on_%s%s_at_%d: error %d, %d is expected\n",
+				 who->name, w->name,
+				 exclude_kernel ? "_without_kernel" : "",
+				 paranoid, got, want);
+	}
+}
+
+static void check_table(int paranoid)
+{
+	char value[16];
+
+	snprintf(value, sizeof(value), "%d", paranoid);
+	if (write_file(PARANOID, value))
+		ksft_exit_fail_perror(PARANOID);
+	for (size_t i = 0; i < ARRAY_SIZE(who); i++)
+		for (size_t j = 0; j < ARRAY_SIZE(what); j++)
+			check_row(paranoid, &who[i], &what[j]);
 }
 
 static void read_paranoid(char *old, size_t len)
@@ -69,13 +159,10 @@ int main(void)
 	ksft_print_header();
 	if (geteuid())
 		ksft_exit_skip("setting perf_event_paranoid needs root\n");
-	ksft_set_plan(3);
+	ksft_set_plan(3 * ARRAY_SIZE(who) * ARRAY_SIZE(what) * 2);
 	read_paranoid(old, sizeof(old));
-	if (write_file(PARANOID, "2"))
-		ksft_exit_fail_perror(PARANOID);
-	ksft_test_result(!open_error(false), "root_may_record\n");
-	check_refused(false, "user_may_not_record");
-	check_refused(true, "user_may_not_record_without_kernel");
+	for (int paranoid = 0; paranoid < 3; paranoid++)
+		check_table(paranoid);
 	write_file(PARANOID, old);
 	ksft_finished();
 }

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <linux/types.h>
+#include <sys/types.h>
 
 /* One PERF_RECORD_TEXT_POKE. @old and @new share one allocation. */
 struct poke {
@@ -81,7 +82,7 @@ struct verdict {
 /* events.c */
 struct events;
 
-int perf_open_text_poke(int cpu, bool exclude_kernel);
+int perf_open_text_poke(pid_t pid, int cpu, bool exclude_kernel);
 struct events *events_open(void);
 size_t events_settle(struct events *ev);
 void events_stop(struct events *ev);

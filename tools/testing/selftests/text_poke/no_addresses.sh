@@ -1,0 +1,19 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Neither the counters nor the tracepoints tell where the kernel lies, and only
+# root reads the counters.
+
+cd "$(dirname "$0")" || exit 1
+. ./counters.sh
+
+ktap_print_header
+need_counters
+ktap_set_plan 3
+
+# An address of the kernel has more digits than these numbers ever get.
+expect counters_are_numbers "$(grep -Evc '^[a-z_]+ [0-9]{1,15}$' $STATS) -eq 0"
+expect counters_are_for_root "$(stat -c %a $STATS) -eq 400"
+expect tracepoints_have_no_addresses \
+	"$(cat $TRACING/events/text_poke/*/format |
+	   grep -c 'field:.*\(\*\|addr\|ip;\)') -eq 0"
+ktap_finished
