@@ -344,11 +344,11 @@ static size_t window(const void *first, unsigned int i, unsigned int end)
 		const struct text_poke_site *next = &batch.sites[i];
 
 		if (next->addr - site->addr >= PAGE_SIZE ||
-		    next->addr + next->len - first > TEXT_POKE_WINDOW)
+		    next->addr - first + next->len > TEXT_POKE_WINDOW)
 			break;
 		site = next;
 	}
-	return site->addr + site->len - first;
+	return site->addr - first + site->len;
 }
 
 /*

@@ -6,12 +6,14 @@ that does not hold, and a mutant that nobody notices, is a failure; so is a mode
 no mutants, for nothing shows that it can fail.
 """
 
-from . import herd, letters, lkmm
+from . import cbmc, herd, letters, lkmm, spin
 
 STEPS = {
     "letters": letters.results,
     "arm64": herd.results,
     "lkmm": lkmm.results,
+    "spin": spin.results,
+    "cbmc": cbmc.results,
 }
 
 

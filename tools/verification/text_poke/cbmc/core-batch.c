@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The steps of a batch, wherever a store fails
+ *
+ * source kernel/text_poke/core.c
+ * unwind 20
+ *
+ * Proved of text_poke_batch_finish(), for two sites with any contents, in
+ * waves of one, whichever of its stores fails, and if all fail from there on:
+ *
+ *   - Every store is within its mapping and its site, and is one unit, one
+ *     tail, or all of a site that does not trap.
+ *   - No CPU can execute a torn instruction, in whatever order it fetches what
+ *     memory has held since its last sync.
+ *   - A record is emitted when every CPU traps, and there is a sync between it
+ *     and the store of what it says.
+ *   - A trap is stored after the batch is published, and when the batch is
+ *     retired no CPU can execute one.
+ *   - On success there is the new text, on failure the old one, on every CPU,
+ *     and nothing else has changed.  Records, if somebody listens, say so.
+ *   - If a rollback fails, the batch stays published.
+ *
+ * How long the sites are and whether they trap is what struct layout says.
+ *
+ * Limits: one length of a queue.  A store that fails has changed nothing, which
+ * holds of those that have the size of a number.
+ *
+ * Stubs: the hooks, with one CPU that stands for any; the trap handler's side;
+ * locks and perf; kernel.h.  Sites are as text_poke_batch_add() leaves them.
+ *
+ * proof forth
+ * proof back
+ * proof stuck
+ * proof mixed
+ * proof direct
+ *
+ * mutant window-end in direct: "<= first + len) {" -> "<= first + len + 4) {"
+ * mutant final-early in forth: "final = synced.tailed, recorded"
+ *	-> "final = synced.armed, recorded"
+ * mutant record-early in forth: "recorded = synced.armed;"
+ *	-> "recorded = wave;"
+ * mutant tail-early in forth: "write_pass(PASS_TAIL, &at->tailed, synced.armed)"
+ *	-> "write_pass(PASS_TAIL, &at->tailed, wave)"
+ * mutant progress in forth: "const struct text_poke_progress synced = *at;"
+ *	-> "const struct text_poke_progress synced = { at->armed, at->armed, at->armed, at->armed };"
+ * mutant no-sync in forth: "		if (!ret)
+ *			sync_cpus();" -> ""
+ * mutant waves in forth: "at.final < batch.nr);" -> "at.armed < batch.nr);"
+ * mutant undo-no-rearm in back: "	if (at->final) {" -> "	if (0) {"
+ * mutant undo-no-sync in back: "			return;
+ *		sync_cpus();" -> "			return;"
+ * mutant undo-tail-last in back: "undo_pass(PASS_UNDO_TAIL, at->tailed)"
+ *	-> "undo_pass(PASS_UNDO_TAIL, 0)"
+ * mutant undo-armed in mixed: "undo_pass(PASS_UNDO_ARM, at->armed)"
+ *	-> "undo_pass(PASS_UNDO_ARM, at->tailed)"
+ * mutant undo-records in back: "emit_reversals(at->recorded);"
+ *	-> "emit_reversals(at->armed);"
+ * mutant undo-tail-bytes in back: "tail_piece(site, site->old, piece)"
+ *	-> "tail_piece(site, site->new, piece)"
+ * mutant retire-stuck in stuck: "!batch.stuck && !busted(RETIRE_EARLY)" -> "1"
+ * mutant trap-length in forth: "piece_at(site, piece->trap, 0, TEXT_POKE_UNIT, piece)"
+ *	-> "piece_at(site, piece->trap, 0, site->len, piece)"
+ * mutant tail-start in forth: "piece_at(site, bytes, TEXT_POKE_UNIT, site->len, piece)"
+ *	-> "piece_at(site, bytes, 0, site->len, piece)"
+ * mutant whole in forth: "site->trap ? TEXT_POKE_UNIT : site->len,"
+ *	-> "TEXT_POKE_UNIT,"
+ * mutant direct-undo in direct: "undo_pass(PASS_UNDO_DIRECT, done)"
+ *	-> "undo_pass(PASS_UNDO_DIRECT, 0)"
+ */
+#define SHORT	4
+#include "kernel.h"
+
+#define CONFIG_TEXT_POKE	1
+
+#define _KUNIT_STATIC_STUB_H
+#define _LINUX_ATOMIC_H
+#define _LINUX_DELAY_H
+#define __LINUX_LOCKDEP_H
+#define _LINUX_MEMORY_H_
+#define _LINUX_MM_H
+#define _LINUX_PERF_EVENT_H
+#define _LINUX_RATELIMIT_H
+#define _LINUX_SCHED_H
+#define _LINUX_SLAB_H
+#define __LINUX_SMP_H
+#define _LINUX_SORT_H
+#define _LINUX_TIMEKEEPING_H
+#define __LINUX_UACCESS_H__
+
+#define PAGE_SHIFT		3
+#define PAGE_SIZE		(1UL << PAGE_SHIFT)
+
+#define KUNIT_STATIC_STUB_REDIRECT(...)	do { } while (0)
+#define WARN_ON_ONCE(condition)		(condition)
+#define WARN_ONCE(condition, ...)	(condition)
+#define WARN_RATELIMIT(...)		do { } while (0)
+#define lockdep_assert_held(lock)	do { } while (0)
+#define might_sleep()			do { } while (0)
+#define cond_resched()			do { } while (0)
+#define msleep(ms)			do { } while (0)
+#define pagefault_disable()		do { } while (0)
+#define pagefault_enable()		do { } while (0)
+#define smp_wmb()			do { } while (0)
+#define smp_mb()			do { } while (0)
+#define mutex_lock(lock)		do { } while (0)
+#define mutex_unlock(lock)		do { } while (0)
+#define raw_smp_processor_id()		0
+#define ktime_get_mono_fast_ns()	0
+#define READ_ONCE(x)			(x)
+#define GFP_KERNEL			0
+#define __GFP_NOWARN			0
+#define __GFP_RETRY_MAYFAIL		0
+
+typedef struct { int counter; } atomic_t;
+
+enum { SYSTEM_BOOTING, SYSTEM_FREEING_INITMEM };
+static int system_state;
+
+/* Not called. */
+int kernel_text_address(unsigned long addr);
+bool is_kernel_text(unsigned long addr);
+bool is_kernel_inittext(unsigned long addr);
+bool is_vmalloc_or_module_addr(const void *addr);
+long copy_from_kernel_nofault(void *to, const void *from, size_t n);
+void *kvmalloc_array(size_t n, size_t size, int flags);
+static void kvfree(const void *memory) { }
+void sort(void *base, size_t n, size_t size, cmp_func_t cmp, void *swap);
+int smp_call_function_single(int cpu, void (*call)(void *), void *arg, int wait);
+
+/* Whether somebody listens. */
+static bool listening;
+
+static bool perf_text_poke_enabled(void)
+{
+	return listening;
+}
+
+static void perf_event_text_poke(const void *addr, const void *old, size_t old_len,
+				 const void *new, size_t new_len);
+static bool store_fails(void *alias, const void *bytes, size_t n);
+
+#define __put_kernel_nofault(alias, from, type, label)			\
+do {									\
+	if (store_fails(alias, from, sizeof(type)))			\
+		goto label;						\
+} while (0)
+
+static void on_each_cpu(void (*call)(void *), void *arg, int wait)
+{
+	call(arg);
+}
+
+#include <linux/text_poke.h>
+
+#include "internal.h"
+
+#undef TEXT_POKE_WAVE
+#define TEXT_POKE_WAVE		1U
+
+#include "kernel/text_poke/core.c"
+
+#define NR	2
+#define TRAP	0xcc
+
+enum { OLD = 1, TRAPS = 2, NEW = 4 };
+
+/**
+ * struct seen - what a CPU can see of a site
+ * @unit:	what memory has in the unit
+ * @tail:	and behind it
+ * @may_unit:	all that a CPU may execute in the unit
+ * @may_tail:	and behind it
+ * @recorded:	the last record says that it is new
+ * @records:	how many there were
+ * @synced:	there was a sync after the last record
+ */
+struct seen {
+	u8 unit, tail, may_unit, may_tail;
+	bool recorded, synced;
+	int records;
+};
+
+/* Length of each site, and whether it traps. */
+struct layout {
+	u8 len[NR];
+	bool trap[NR];
+};
+
+#define ALL_TRAP	{ { 4, 3 }, { true, true } }
+#define SOME_TRAP	{ { 4, 3 }, { false, true } }
+#define SHORT_AND_LONG	{ { 4, 2 }, { true, true } }
+
+/* As many stores as there are if none fails: trap, tail and unit of each site. */
+#define STORES		(3 * NR)
+
+static u8 text[16];
+static struct text_poke_site given[NR], queue[NR];
+static struct seen seen[NR];
+static bool published, retired;
+
+/* What the architecture promises about exchanging its instructions. */
+static bool atomic;
+
+/* The mapping, and how much it may be. */
+static void *mapped;
+static size_t mapped_len;
+static size_t room;
+
+/* Stores until one fails, and whether all do from there on. */
+static int stores_left;
+static bool for_ever;
+
+bool arch_text_poke_atomic(const struct text_poke_site *site)
+{
+	return atomic;
+}
+
+void text_poke_publish(const struct text_poke_site *sites, unsigned int nr)
+{
+	prove(nr == NR, "all sites are published");
+	published = true;
+}
+
+void text_poke_retire(void)
+{
+	int i;
+
+	for (i = 0; i < NR; i++)
+		prove(!(seen[i].may_unit & TRAPS), "no trap is left when the batch is retired");
+	published = false;
+	retired = true;
+}
+
+void arch_text_poke_trap(const struct text_poke_site *site, void *unit)
+{
+	((u8 *)unit)[0] = TRAP;
+	((u8 *)unit)[1] = TRAP;
+}
+
+void *arch_text_poke_map(void *addr, size_t *len, struct arch_text_poke_map *map)
+{
+	*len = min(*len, room);
+	mapped = addr;
+	mapped_len = *len;
+	return addr;
+}
+
+void arch_text_poke_unmap(struct arch_text_poke_map *map)
+{
+	mapped = NULL;
+}
+
+void arch_text_poke_flush(void *addr, size_t len)
+{
+}
+
+void arch_text_poke_sync_cpu(void)
+{
+	int i;
+
+	for (i = 0; i < NR; i++) {
+		seen[i].may_unit = seen[i].unit;
+		seen[i].may_tail = seen[i].tail;
+		seen[i].synced = true;
+	}
+}
+
+/* The unit of site @i changes. */
+static void store_unit(int i, const u8 *bytes)
+{
+	struct seen *now = &seen[i];
+
+	if (bytes[0] == TRAP) {
+		prove(published, "a trap is stored after the batch is published");
+		now->unit = TRAPS;
+	} else {
+		now->unit = bytes[0] == given[i].new[0] ? NEW : OLD;
+		prove(!listening || now->recorded == (now->unit == NEW),
+		      "what is stored is what was recorded");
+		prove(!now->records || now->synced,
+		      "there is a sync between record and store");
+	}
+	now->may_unit |= now->unit;
+}
+
+static void check_torn(int i)
+{
+	if (given[i].len == TEXT_POKE_UNIT)
+		return;
+	prove(!(seen[i].may_unit & OLD) || !(seen[i].may_tail & NEW), "no new tail behind an old unit");
+	prove(!(seen[i].may_unit & NEW) || !(seen[i].may_tail & OLD), "no old tail behind a new unit");
+}
+
+/* Where @bytes go in site @i. */
+static void store_at(int i, size_t at, const u8 *bytes, size_t n)
+{
+	struct seen *now = &seen[i];
+
+	if (!given[i].trap) {
+		prove(at == 0 && n == given[i].len, "a site without a trap is stored at once");
+		now->unit = bytes[0] == given[i].new[0] ? NEW : OLD;
+		now->may_unit |= now->unit;
+		now->tail = now->unit;
+		now->may_tail |= now->unit;
+		return;
+	}
+	if (at == 0 && (n == TEXT_POKE_UNIT || !published)) {
+		prove(n == TEXT_POKE_UNIT || n == given[i].len, "a direct store is of all");
+		store_unit(i, bytes);
+	} else {
+		prove(at >= TEXT_POKE_UNIT, "a unit is stored at once");
+	}
+	if (at + n > TEXT_POKE_UNIT) {
+		now->tail = bytes[n - 1] == given[i].new[at + n - 1] ? NEW : OLD;
+		now->may_tail |= now->tail;
+	}
+	if (published)
+		check_torn(i);
+}
+
+static bool store_fails(void *alias, const void *bytes, size_t n)
+{
+	bool found = false;
+	u8 *to = alias;
+	int i;
+
+	prove(mapped && alias >= mapped && alias + n <= mapped + mapped_len, "a store is within its mapping");
+	if (stores_left-- == 0) {
+		stores_left += for_ever;
+		return true;
+	}
+	for (i = 0; i < NR; i++) {
+		u8 *from = given[i].addr;
+
+		if (to < from || to >= from + given[i].len)
+			continue;
+		prove(to + n <= from + given[i].len, "a store is within its site");
+		store_at(i, to - from, bytes, n);
+		found = true;
+	}
+	prove(found, "only sites change");
+	memcpy(to, bytes, n);
+	return false;
+}
+
+static void perf_event_text_poke(const void *addr, const void *old, size_t old_len,
+				 const void *new, size_t new_len)
+{
+	int i;
+
+	prove(listening, "somebody listens");
+	for (i = 0; i < NR; i++) {
+		if (addr != given[i].addr)
+			continue;
+		prove(!given[i].trap || seen[i].may_unit == TRAPS, "every CPU traps when a record is emitted");
+		prove(old_len == given[i].len && new_len == old_len, "a record is of all of a site");
+		prove(seen[i].recorded == !memcmp(new, given[i].old, new_len),
+		      "a record says something new");
+		seen[i].recorded = !seen[i].recorded;
+		prove(!memcmp(seen[i].recorded ? given[i].old : given[i].new, old, old_len),
+		      "a record has both contents");
+		seen[i].records++;
+		seen[i].synced = false;
+	}
+}
+
+/* Sites with any contents. */
+static void queue_any(const struct layout *layout)
+{
+	static const u8 at[NR] = { 4, 8 };
+	int i, n;
+
+	batch.sites = queue;
+	batch.size = NR;
+	for (i = 0; i < NR; i++) {
+		struct text_poke_site any = { };
+
+		given[i] = any;
+		given[i].addr = text + at[i];
+		given[i].len = layout->len[i];
+		given[i].trap = layout->trap[i];
+		for (n = 0; n < layout->len[i]; n++) {
+			u8 old, new;
+
+			assume(old != new && old != TRAP && new != TRAP);
+			given[i].old[n] = old;
+			given[i].new[n] = new;
+			text[at[i] + n] = old;
+		}
+		seen[i] = (struct seen) { OLD, OLD, OLD, OLD };
+		queue_site(&given[i]);
+	}
+}
+
+/* What is left of a batch that has ended. */
+static void check_end(int i, bool ok)
+{
+	const u8 *bytes = ok ? given[i].new : given[i].old;
+	u8 wanted = ok ? NEW : OLD;
+
+	prove(!memcmp(given[i].addr, bytes, given[i].len), "the text is new on success, and old on failure");
+	prove(seen[i].may_unit == wanted, "on every CPU");
+	prove(given[i].len == TEXT_POKE_UNIT || seen[i].may_tail == wanted,
+	      "and behind the unit");
+	prove(seen[i].recorded == (ok && listening), "the last record says so");
+	prove(!ok || seen[i].records == listening, "one record for one change");
+}
+
+/* One batch from its beginning to its end. */
+static void write_one(const struct layout *layout)
+{
+	int i, ret;
+
+	published = retired = false;
+	queue_any(layout);
+	ret = text_poke_batch_finish();
+	if (batch.stuck) {
+		prove(ret && !retired, "the batch stays published if it cannot be taken back");
+		batch.stuck = false;
+		reset_batch();
+		return;
+	}
+	prove(!published, "the batch is retired");
+	for (i = 0; i < NR; i++)
+		check_end(i, !ret);
+}
+
+/* No store fails; each mapping is as short as a site. */
+static void write_forth(const struct layout *layout)
+{
+	stores_left = STORES;
+	room = TEXT_POKE_MAX;
+	write_one(layout);
+}
+
+/* Every store fails in turn, for once or for good. */
+static void write_back(const struct layout *layout)
+{
+	int nth;
+
+	room = sizeof(text);
+	for (nth = 0; nth < STORES; nth++) {
+		stores_left = nth;
+		write_one(layout);
+	}
+}
+
+void forth(void)
+{
+	struct layout all = ALL_TRAP, some = SOME_TRAP;
+
+	listening = true;
+	write_forth(&all);
+	write_forth(&some);
+	listening = false;
+	write_forth(&all);
+}
+
+void back(void)
+{
+	struct layout layout = ALL_TRAP;
+
+	listening = true;
+	write_back(&layout);
+}
+
+void stuck(void)
+{
+	struct layout layout = ALL_TRAP;
+
+	listening = true;
+	for_ever = true;
+	write_back(&layout);
+}
+
+void mixed(void)
+{
+	struct layout layout = SOME_TRAP;
+
+	listening = true;
+	write_back(&layout);
+}
+
+void direct(void)
+{
+	struct layout layout = SHORT_AND_LONG;
+
+	atomic = true;
+	write_forth(&layout);
+	write_back(&layout);
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Two instructions at the entry of a function, changed in two batches
+ *
+ * Steps: none
+ *
+ *              off    on
+ *   word 0     nop    mflr r0
+ *   word 1     nop    bl ftrace_caller
+ *
+ * BL overwrites the link register, which MFLR has saved before.  So nobody may
+ * run the BL without having run the MFLR.  A task can be preempted between the
+ * two, and go on later on another CPU; a CPU may execute what memory has held
+ * since its last sync.
+ *
+ *   on:   word 0 = mflr; sync; wait until every task that is between the two
+ *         has left; word 1 = bl; sync
+ *   off:  word 1 = nop; sync; word 0 = nop; sync
+ *
+ * The wait is text_poke_quiesce().  None is needed on the way off: a task
+ * between the two has run either MFLR or NOP, before a NOP.
+ *
+ * Proved, for every interleaving of on, off and on again, with two tasks that
+ * enter the function, on any of two CPUs:
+ *
+ *   - Who runs the BL has run the MFLR in this pass through the function.
+ *   - After "on" has ended word 1 is run as the BL, after "off" as the NOP.
+ *   - Both end.
+ *
+ * Limits: each word is one unit and is written without a guard.  The return
+ * from an interrupt synchronises a powerpc CPU; that is not relied on.
+ *
+ * mutant NO_SYNC_MFLR: a CPU runs a NOP that is gone, then the BL
+ * mutant NO_QUIESCE: a task was preempted behind the NOP, and goes on at the BL
+ * mutant QUIESCE_FIRST: a task runs the NOP after the wait, and then the BL
+ * mutant NO_SYNC_BL: a call is not traced
+ * mutant ONE_BATCH: a task is between the two words when both change
+ * mutant OFF_IN_ORDER: MFLR goes first
+ * mutant OFF_NO_SYNC: a CPU runs the NOP in word 0, then a BL that is gone
+ * redundant OFF_NO_LAST_SYNC: a MFLR that is gone does no harm
+ */
+
+#define NR_CPUS		2
+#define NR_TASKS	2
+
+#define OLD		1
+#define NEW		2
+
+/* Both words: what memory holds, and all that each CPU may still execute. */
+byte word0 = OLD;
+byte word1 = OLD;
+byte may0[NR_CPUS] = OLD;
+byte may1[NR_CPUS] = OLD;
+
+/* Tasks between the two words, and those of them that the poker waits for. */
+bool between[NR_TASKS];
+bool waited_for[NR_TASKS];
+
+/* CPUs that the poker has asked to synchronise. */
+bool ipi[NR_CPUS];
+
+/* "On" has ended, or "off" has. */
+bool is_on;
+bool is_off = true;
+
+#define STORE(word, may, bytes)						\
+	d_step {							\
+		word = bytes;						\
+		may[0] = may[0] | bytes;				\
+		may[1] = may[1] | bytes					\
+	}
+
+inline sync()
+{
+	d_step { ipi[0] = true; ipi[1] = true }
+	!ipi[0] && !ipi[1]
+}
+
+/* What synchronize_rcu_tasks() gives. */
+inline quiesce()
+{
+	d_step {
+		waited_for[0] = between[0];
+		waited_for[1] = between[1]
+	}
+	!waited_for[0] && !waited_for[1]
+}
+
+inline turn_on()
+{
+	is_off = false;
+#ifdef QUIESCE_FIRST
+	quiesce();
+#endif
+	STORE(word0, may0, NEW);
+#ifdef ONE_BATCH
+	STORE(word1, may1, NEW);
+	sync();
+#else
+#ifndef NO_SYNC_MFLR
+	sync();
+#endif
+#if !defined(NO_QUIESCE) && !defined(QUIESCE_FIRST)
+	quiesce();
+#endif
+	STORE(word1, may1, NEW);
+#ifndef NO_SYNC_BL
+	sync();
+#endif
+#endif
+	is_on = true
+}
+
+inline turn_off()
+{
+	is_on = false;
+#ifdef OFF_IN_ORDER
+	STORE(word0, may0, OLD);
+	sync();
+	STORE(word1, may1, OLD);
+#else
+	STORE(word1, may1, OLD);
+#ifndef OFF_NO_SYNC
+	sync();
+#endif
+	STORE(word0, may0, OLD);
+#endif
+#ifndef OFF_NO_LAST_SYNC
+	sync();
+#endif
+	is_off = true
+}
+
+active proctype poker()
+{
+	turn_on();
+	turn_off();
+	turn_on()
+}
+
+/* A CPU takes an interrupt when it likes. */
+active [NR_CPUS] proctype cpu()
+{
+	byte self = _pid - 1;
+
+end:	do
+	:: d_step {
+		ipi[self] ->
+		may0[self] = word0;
+		may1[self] = word1;
+		ipi[self] = false
+	   }
+	od
+}
+
+/* Run word 0 on this CPU or that, which may be the one or the other. */
+inline run_word0(on)
+{
+	if
+	:: may0[on] & OLD -> saved = false
+	:: may0[on] & NEW -> saved = true
+	fi
+}
+
+inline run_word1(on)
+{
+	if
+	:: d_step { may1[on] & OLD -> assert(!is_on) }
+	:: d_step { may1[on] & NEW -> assert(saved); assert(!is_off) }
+	fi
+}
+
+/* A task enters the function as often as it likes, now on this CPU, now on that. */
+active [NR_TASKS] proctype task()
+{
+	byte self = _pid - 1 - NR_CPUS;
+	bool saved;
+
+	do
+	:: atomic {
+		if
+		:: run_word0(0)
+		:: run_word0(1)
+		fi;
+		between[self] = true
+	   }
+	   atomic {
+		if
+		:: run_word1(0)
+		:: run_word1(1)
+		fi;
+		between[self] = false;
+		waited_for[self] = false;
+		saved = false
+	   }
+	:: break
+	od
+}
