@@ -579,24 +579,23 @@ static void undo_guarded(const struct text_poke_progress *at, bool listening)
  */
 static int write_round(struct text_poke_progress *at, bool listening)
 {
-	const struct text_poke_progress synced = *at;
+	struct text_poke_progress synced = *at;
 	unsigned int wave = min(synced.armed + TEXT_POKE_WAVE, batch.nr);
-	unsigned int final = synced.tailed, recorded = synced.armed;
 	int ret;
 
 	if (busted(UNIT_BEFORE_TAIL))
-		final = synced.armed;
-	if (busted(RECORD_EARLY))
-		recorded = wave;
-	if (busted(RECORD_LATE))
-		recorded = final;
+		synced.tailed = synced.armed;
+	if (busted(RECORD_EARLY) && listening)
+		emit_records(&at->recorded, wave);
 
-	ret = write_pass(PASS_FINAL, &at->final, final);		/* f */
+	ret = write_pass(PASS_FINAL, &at->final, synced.tailed);	/* f */
 	if (ret)
 		return ret;
 
-	if (listening)
-		emit_records(&at->recorded, recorded);			/* d */
+	if (busted(RECORD_LATE) && listening)
+		emit_records(&at->recorded, at->final);
+	else if (listening)
+		emit_records(&at->recorded, synced.armed);		/* d */
 	ret = write_pass(PASS_TAIL, &at->tailed, synced.armed);		/* e */
 	if (ret)
 		return ret;

@@ -35,14 +35,14 @@
  * proof direct
  *
  * mutant window-end in direct: "<= first + len) {" -> "<= first + len + 4) {"
- * mutant final-early in forth: "final = synced.tailed, recorded"
- *	-> "final = synced.armed, recorded"
- * mutant record-early in forth: "recorded = synced.armed;"
- *	-> "recorded = wave;"
+ * mutant final-early in forth: "&at->final, synced.tailed)"
+ *	-> "&at->final, synced.armed)"
+ * mutant record-early in forth: "emit_records(&at->recorded, synced.armed)"
+ *	-> "emit_records(&at->recorded, wave)"
  * mutant tail-early in forth: "write_pass(PASS_TAIL, &at->tailed, synced.armed)"
  *	-> "write_pass(PASS_TAIL, &at->tailed, wave)"
- * mutant progress in forth: "const struct text_poke_progress synced = *at;"
- *	-> "const struct text_poke_progress synced = { at->armed, at->armed, at->armed, at->armed };"
+ * mutant progress in forth: "struct text_poke_progress synced = *at;"
+ *	-> "struct text_poke_progress synced = { at->armed, at->armed, at->armed, at->armed };"
  * mutant no-sync in forth: "		if (!ret)
  *			sync_cpus();" -> ""
  * mutant waves in forth: "at.final < batch.nr);" -> "at.armed < batch.nr);"
