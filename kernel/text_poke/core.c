@@ -802,6 +802,10 @@ void text_poke_batch_cancel(void)
  */
 void text_poke_unstick(void)
 {
+	if (!batch.stuck) {
+		reset_batch();
+		return;
+	}
 	batch.stuck = false;
 	if (undo_pass(PASS_UNDO_TAIL, batch.nr))
 		sync_cpus();
