@@ -44,6 +44,7 @@ VARIANTS = (
     Variant("no CALL_OPS", ("arm64",), ("no-call-ops",)),
     Variant("BPF's direct calls", fragments=("debuginfo",), parts=("selftests",)),
     Variant("user page tables apart", ("arm64",), append="kpti=on"),
+    Variant("pseudo NMIs", ("arm64",), append="irqchip.gicv3_pseudo_nmi=1"),
     Variant("fixed address", append="nokaslr"),
     Variant("four CPUs that take turns", smp=4),
     Variant("32 bits", ("x86",), kind="i386", parts=("boots", "KUnit")),
