@@ -23,7 +23,7 @@ OFFSET = re.compile(r"\+0x[0-9a-f]+|\.(?:constprop|isra|part|cold)\.?\d*")
 # We sign nothing off in the repository; MAINTAINERS is a patch of its own.
 CHECKPATCH = ("--strict", "--terse", "--showfile", "--no-summary", "--show-types", "--no-signoff", "--ignore", "FILE_PATH_CHANGES")
 FINDING = re.compile(r"^(?P<file>\S+):\d+: (?:ERROR|WARNING|CHECK):(?P<type>\w+): (?P<text>.+)$")
-ACCEPTED = paths.DEV / "known/checkpatch"
+ACCEPTED = paths.DEV / "accepted/checkpatch"
 SHOWN = 20
 
 
