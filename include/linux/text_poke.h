@@ -116,8 +116,8 @@
  * Lock order: kprobe_mutex, cpu_hotplug_lock, jump_label_mutex or ftrace_lock,
  * text_mutex, then the lock of the writable alias.  The core takes no lock on
  * its own besides the last, and never waits for another CPU with that one
- * held.  A batch with slots ends with text_poke_quiesce(), so it must not be
- * written under cpu_hotplug_lock; a batch of nops, branches and calls has none.
+ * held.  A batch with slots ends with text_poke_quiesce(), which takes long, but
+ * none of these locks; a batch of nops, branches and calls has no slots.
  *
  *
  * Errors, for every function that returns an int:

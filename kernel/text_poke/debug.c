@@ -66,6 +66,8 @@ static struct checked_batch checked;
 
 u64 text_poke_complaints;
 
+text_poke_watch_t *text_poke_watcher;
+
 /* How many syncs were begun, and which of them each CPU was last part of. */
 static unsigned long sync_round;
 static DEFINE_PER_CPU(unsigned long, refetched_in);
@@ -110,6 +112,13 @@ static void say_what_was_wrong(void)
 	checked.complaint = NULL;
 }
 
+static void tell_watcher(enum text_poke_moment moment)
+{
+	if (text_poke_watcher && checked.nr)
+		text_poke_watcher(checked.sites, checked.nr, checked.guarded,
+				  moment);
+}
+
 void text_poke_check_begin(struct text_poke_site *sites, unsigned int nr,
 			   bool guarded, bool listening)
 {
@@ -127,6 +136,7 @@ void text_poke_check_begin(struct text_poke_site *sites, unsigned int nr,
 		sites[i].stage = STAGE_IDLE;
 		sites[i].unflushed = false;
 	}
+	tell_watcher(BATCH_BEGINS);
 }
 
 static void check_retired(const struct text_poke_site *site)
@@ -295,6 +305,7 @@ void text_poke_check_sync_end(void)
 			  site->addr);
 		site->stage = after_sync(site->stage);
 	}
+	tell_watcher(BATCH_SYNCED);
 }
 
 /* The stages in which the record, or that of the reversal, is due. */
@@ -327,6 +338,7 @@ void text_poke_check_end(void)
 	for (i = 0; i < checked.nr; i++)
 		check_retired(&checked.sites[i]);
 	expect_at(!checked.published, "over, but not retired", first_addr());
+	tell_watcher(BATCH_ENDS);
 	checked.nr = 0;
 	say_what_was_wrong();
 }

@@ -46,7 +46,33 @@ enum text_poke_stored {
 	STORED_UNIT,
 };
 
+/**
+ * enum text_poke_moment - when a watcher is called
+ * @BATCH_BEGINS:	before the first store
+ * @BATCH_SYNCED:	every CPU has refetched
+ * @BATCH_ENDS:		after the last sync
+ */
+enum text_poke_moment {
+	BATCH_BEGINS,
+	BATCH_SYNCED,
+	BATCH_ENDS,
+};
+
+/**
+ * typedef text_poke_watch_t - somebody who wants to know how far batches are
+ * @sites:	of the batch; the checker keeps their stages
+ * @nr:		how many
+ * @guarded:	the batch has a guard
+ * @moment:	what has just happened
+ */
+typedef void text_poke_watch_t(const struct text_poke_site *sites,
+			       unsigned int nr, bool guarded,
+			       enum text_poke_moment moment);
+
 #ifdef CONFIG_TEXT_POKE_DEBUG
+
+/* At most one; NULL: nobody.  Protected by text_mutex. */
+extern text_poke_watch_t *text_poke_watcher;
 
 void text_poke_check_begin(struct text_poke_site *sites, unsigned int nr,
 			   bool guarded, bool listening);

@@ -3,17 +3,8 @@
  * KUnit test of text pokes under fire: what do CPUs see while text changes?
  *
  * A site goes back and forth between two instructions, and while it traps the
- * handler is told to act as a third one.  So the result of a call says which of
- * the three was executed, and the phase in which the call was made says which
- * of them it may have been:
- *
- *   phase      from                           guarded          direct
- *   ---------  ----------------------------   --------------   ------------
- *   SETTLED    the batch is finished          old              old
- *   CHANGING   before the first store         old, trap        old, new
- *   RECORDED   before the record              trap             -
- *   FINISHING  before the final store         trap, new        -
- *   SETTLED    the batch is finished          new              new
+ * handler acts as a third one.  <phase.h> says what may be seen when; the test
+ * enters PHASE_TRAPPING at the record.
  *
  * Readers are tasks that preempt each other, timers, interrupt work and
  * interrupts from other CPUs, on every CPU.
@@ -37,6 +28,7 @@
 
 #include <asm/text_poke_test.h>
 
+#include "phase.h"
 #include "test.h"
 
 /* The test goes on until all of this has happened, or for so many seconds. */
@@ -48,8 +40,6 @@
 
 #define TIMER_NS	(200 * NSEC_PER_USEC)
 #define CALLS_PER_TURN	100
-
-enum phase { SETTLED, CHANGING, RECORDED, FINISHING, NR_PHASES };
 
 enum context { TASK, OTHER_TASK, TIMER, IRQ_WORK, IPI, NR_CONTEXTS };
 
@@ -87,12 +77,7 @@ struct reader_cpu {
 
 static DEFINE_PER_CPU(struct reader_cpu, reader_cpu);
 
-/*
- * NR_PHASES times the number of changes, plus the phase of the current one;
- * and whether that is guarded.
- */
 static unsigned int live_phase;
-static bool live_guarded;
 
 /* How often a step came when it was not its turn. */
 static u64 out_of_order;
@@ -102,50 +87,24 @@ static struct task_struct *interrupter;
 /* One of these is at the site, in turn; the trap acts as the jump. */
 static u8 nop[LEN], jump[LEN], call[LEN];
 
-/* What may be seen in a phase. */
-static unsigned int visible_in(unsigned int phase)
+static struct text_poke_seen seen_in(const void *unused, unsigned int change)
 {
-	unsigned int change = phase / NR_PHASES;
-	unsigned int old = change % 2 ? SAW_CALL : SAW_NOP;
-	unsigned int new = change % 2 ? SAW_NOP : SAW_CALL;
-
-	switch (phase % NR_PHASES) {
-	case SETTLED:
-		return old;
-	case CHANGING:
-		return READ_ONCE(live_guarded) ? old | SAW_TRAP : old | new;
-	case RECORDED:
-		return SAW_TRAP;
-	default:
-		return SAW_TRAP | new;
-	}
-}
-
-static unsigned int visible_between(unsigned int from, unsigned int to)
-{
-	unsigned int visible = 0;
-
-	if (to - from >= 2 * NR_PHASES)
-		return ~0;
-	for (; from != to + 1; from++)
-		visible |= visible_in(from);
-	return visible;
+	return (struct text_poke_seen) {
+		.old	= change % 2 ? SAW_CALL : SAW_NOP,
+		.trap	= SAW_TRAP,
+		.new	= change % 2 ? SAW_NOP : SAW_CALL,
+	};
 }
 
 static void read_site(struct reader *reader)
 {
-	/* Pairs with the release in enter_phase(): no text from before it. */
-	unsigned int from = smp_load_acquire(&live_phase);
-	unsigned int saw = BIT(text_poke_test_fn());
-	unsigned int to;
-
-	/* Pairs with the barrier in enter_phase(): no text from after it. */
-	smp_rmb();
-	to = READ_ONCE(live_phase);
+	unsigned int from = text_poke_phase_from(&live_phase);
+	u32 saw = BIT(text_poke_test_fn());
+	unsigned int to = text_poke_phase_to(&live_phase);
 
 	reader->calls++;
 	reader->traps += saw == SAW_TRAP;
-	reader->wrong += !(saw & visible_between(from, to));
+	reader->wrong += !(saw & text_poke_visible(from, to, seen_in, NULL));
 }
 
 static void read_in(enum context context)
@@ -250,20 +209,6 @@ static void stop_readers_on(int cpu)
 	irq_work_sync(&this->work);
 }
 
-static void enter_phase(unsigned int phase)
-{
-	/*
-	 * Release: who sees this phase runs text that is not older.  Pairs
-	 * with the acquire in read_site().
-	 */
-	smp_store_release(&live_phase, phase);
-	/*
-	 * Who runs text that is newer sees this phase.  Pairs with smp_rmb()
-	 * in read_site().
-	 */
-	smp_mb();
-}
-
 static bool is_trap(const void *bytes, size_t len)
 {
 	u8 trap[LEN];
@@ -272,10 +217,15 @@ static bool is_trap(const void *bytes, size_t len)
 	return len == TEXT_POKE_UNIT && !memcmp(bytes, trap, len);
 }
 
-static void next_phase(enum phase now)
+static unsigned int phase_now(void)
 {
-	out_of_order += live_phase % NR_PHASES != now;
-	enter_phase(live_phase + 1);
+	return live_phase % PHASES;
+}
+
+static void go_on(enum text_poke_phase from, enum text_poke_phase to)
+{
+	out_of_order += phase_now() != from;
+	text_poke_phase_enter(&live_phase, live_phase + to - from);
 }
 
 /*
@@ -284,33 +234,32 @@ static void next_phase(enum phase now)
  */
 static int watched_store(void *alias, const void *bytes, size_t len)
 {
-	if (live_phase % NR_PHASES == SETTLED) {
-		WRITE_ONCE(live_guarded, is_trap(bytes, len));
-		next_phase(SETTLED);
-	} else if (live_guarded && len == TEXT_POKE_UNIT) {
-		next_phase(RECORDED);
-	}
+	if (phase_now() == PHASE_SETTLED)
+		go_on(PHASE_SETTLED, is_trap(bytes, len) ? PHASE_CHANGING :
+							   PHASE_DIRECT);
+	else if (phase_now() != PHASE_DIRECT && len == TEXT_POKE_UNIT)
+		go_on(PHASE_TRAPPING, PHASE_FINISHING);
 	return copy_to_kernel_nofault(alias, bytes, len);
 }
 
 static void watched_record(const void *addr, const void *old, size_t old_len,
 			   const void *new, size_t new_len)
 {
-	next_phase(CHANGING);
+	go_on(PHASE_CHANGING, PHASE_TRAPPING);
 	perf_event_text_poke(addr, old, old_len, new, new_len);
 }
 
 /* From one instruction to the other. */
 static int change_site(void)
 {
-	unsigned int change = live_phase / NR_PHASES;
+	unsigned int change = live_phase / PHASES;
 	int ret;
 
 	mutex_lock(&text_mutex);
 	ret = text_poke_single(text_poke_test_site, change % 2 ? call : nop,
 			       change % 2 ? nop : call, LEN, jump);
 	if (!ret)
-		enter_phase((change + 1) * NR_PHASES);
+		text_poke_phase_enter(&live_phase, (change + 1) * PHASES);
 	mutex_unlock(&text_mutex);
 	return ret;
 }
@@ -353,7 +302,7 @@ static bool enough(bool guarded)
 {
 	enum context context;
 
-	if (live_phase / NR_PHASES < CHANGES_MIN)
+	if (live_phase / PHASES < CHANGES_MIN)
 		return false;
 	if (IS_ENABLED(CONFIG_PREEMPTION) && preemptions() < PREEMPTED_MIN)
 		return false;
@@ -401,7 +350,7 @@ static void report(struct kunit *test, bool guarded)
 			   context_names[context], sum.calls, sum.traps);
 	}
 	kunit_info(test, "%u changes, %llu preemptions",
-		   live_phase / NR_PHASES, preemptions());
+		   live_phase / PHASES, preemptions());
 }
 
 static void change_under_fire(struct kunit *test, bool guarded)

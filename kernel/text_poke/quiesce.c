@@ -2,9 +2,45 @@
 /*
  * Waiting until nobody is where instructions have changed, or will change.
  */
+#include <linux/cpumask.h>
 #include <linux/kernel.h>
 #include <linux/rcupdate.h>
+#include <linux/stop_machine.h>
 #include <linux/text_poke.h>
+
+static int nothing(void *unused)
+{
+	return 0;
+}
+
+/*
+ * Take every CPU away from what it does, if only for a moment.  That is for the
+ * idle tasks, for which synchronize_rcu_tasks() does not wait.
+ *
+ * synchronize_rcu_tasks_rude() would do the same, but its thread takes
+ * cpu_hotplug_lock, which others hold when they wait for text_mutex:
+ *
+ *   CPU0                      CPU1                    CPU2
+ *   ------------------------  ----------------------  ------------------------
+ *                             arm a kprobe:
+ *                             cpus_read_lock()
+ *   lock(text_mutex)                                  take a CPU offline:
+ *                             lock(text_mutex)        cpus_write_lock()
+ *                               wait for CPU0           wait for CPU1
+ *   wait for RCU's thread:
+ *     cpus_read_lock()
+ *       wait for CPU2
+ *
+ * A CPU that comes or goes meanwhile, and cannot be asked, runs with interrupts
+ * off while RCU watches it, and synchronize_rcu_tasks() waits for such.
+ */
+static void switch_every_cpu(void)
+{
+	int cpu;
+
+	for_each_online_cpu(cpu)
+		stop_one_cpu(cpu, nothing, NULL);
+}
 
 /**
  * text_poke_quiesce - wait until nobody is inside a sequence of instructions
@@ -15,13 +51,12 @@
  * context switch, and every task through one of its own accord or to user
  * space.
  *
- * Context: Process context, may sleep for long; text_mutex may be held.  Not
- * with cpu_hotplug_lock: part of the wait is for work that takes it.
+ * Context: Process context, may sleep for long; text_mutex may be held.
  */
 void text_poke_quiesce(void)
 {
 	might_sleep();
 	arch_text_poke_sync();
-	synchronize_rcu_tasks_rude();
+	switch_every_cpu();
 	synchronize_rcu_tasks();
 }

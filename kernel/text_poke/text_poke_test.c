@@ -23,6 +23,7 @@
 #include <asm/ptrace.h>
 #include <asm/text_poke_test.h>
 
+#include "listener.h"
 #include "test.h"
 
 /* How often a guarded site is stored to: trap, tail if there is one, unit. */
@@ -94,18 +95,6 @@ static void count_from_here(void)
 	text_poke_test_traps = 0;
 }
 
-static struct perf_event *listener_open(void)
-{
-	struct perf_event_attr attr = {
-		.type		= PERF_TYPE_SOFTWARE,
-		.config		= PERF_COUNT_SW_DUMMY,
-		.size		= sizeof(attr),
-		.text_poke	= 1,
-	};
-
-	return perf_event_create_kernel_counter(&attr, 0, NULL, NULL, NULL);
-}
-
 static void listener_close(void *event)
 {
 	perf_event_release_kernel(event);
@@ -113,7 +102,7 @@ static void listener_close(void *event)
 
 void text_poke_test_listen(struct kunit *test)
 {
-	struct perf_event *event = listener_open();
+	struct perf_event *event = text_poke_listener_open(0);
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(event));
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, listener_close,
@@ -878,7 +867,7 @@ static void retiring_waits_for_handlers(struct kunit *test)
 
 static int listen_once(void *data)
 {
-	struct perf_event *event = listener_open();
+	struct perf_event *event = text_poke_listener_open(0);
 
 	WRITE_ONCE(*(bool *)data, true);
 	if (IS_ERR(event))

@@ -25,6 +25,7 @@ class Arch:
     has_backend: bool = False  # whether the series can change its text
     kunit: tuple = ()  # suites that it has besides those of all
     selftests: tuple = ()  # targets of the kernel's own that make check runs, besides those for all
+    torture: tuple = ()  # what the torture test has to do here, besides what it does everywhere
     objtool: bool = False  # whether the kernel's build checks noinstr text for it
     llvm: str = ""  # why LLVM=1 is refused; empty: it is not
     kind_of: str = ""  # the architecture that this is another kind of; only check-full comes here by itself
@@ -38,10 +39,11 @@ class Arch:
 _X86 = Arch(
     name="x86", cross="", target="bzImage", image="arch/x86/boot/bzImage", debarch="amd64", busybox="bookworm",
     qemu="qemu-system-x86_64", machine="q35", cpu="max", console="console=ttyS0 earlyprintk=ttyS0",
-    has_backend=True, selftests=("livepatch", "perf_events"), objtool=True)
+    has_backend=True, selftests=("livepatch", "perf_events"), objtool=True,
+    torture=("livepatch", "calls-nmi"))
 
 # QEMU's "max" would be an AMD processor that 32-bit kernels do not want two of.
-_I386 = replace(_X86, name="i386", debarch="i386", qemu="qemu-system-i386", cpu="Nehalem", selftests=(), objtool=False,
+_I386 = replace(_X86, name="i386", debarch="i386", qemu="qemu-system-i386", cpu="Nehalem", selftests=(), objtool=False, torture=(),
                 kind_of="x86")
 
 # pauth-impdef: the architected pointer authentication costs a third of the time under emulation.

@@ -11,7 +11,7 @@ import sys
 import traceback
 
 from . import arch as arches
-from . import boot, gates, host, initramfs, kernel, ktap, models, paths, run, tests
+from . import boot, gates, host, initramfs, kernel, ktap, models, paths, run, tests, torture
 from .errors import OK, TEST_FAILED, Fail
 from .ktap import FAILED, PASSED, SKIPPED, Result
 from .say import run as command
@@ -119,6 +119,7 @@ def _with_backend(report, name, kdir):
     report.step(f"{name}: selftests", lambda: _named(name, tests.selftests(name, kdir)))
     report.step(f"{name}: ftracetest", lambda: _named(name, tests.ftracetest(name, kdir)))
     report.step(f"{name}: the main job", _main_job, name)
+    report.step(f"{name}: torture", lambda: _named(name, torture.torture(name, kdir)))
 
 
 def _architecture(report, name):
@@ -179,3 +180,13 @@ def kunit(options):
 def kselftest(options):
     """`kselftest`: the selftests."""
     return _one(options, tests.selftests, tests.ftracetest)
+
+
+def torment(options):
+    """`torture`: MINUTES of the torture test."""
+    minutes, smp = options.number("MINUTES", torture.MINUTES), options.number("SMP", torture.SMP)
+
+    def tortured(name, kdir):
+        return torture.torture(name, kdir, minutes, options.get("APPEND", ""), smp)
+
+    return _one(options, tortured)

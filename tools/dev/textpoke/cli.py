@@ -29,6 +29,7 @@ VARIABLES = {
     "APPEND": "more kernel parameters; after `--`, arguments of /init",
     "QEMU_ARGS": "more arguments for QEMU",
     "TIMEOUT": "seconds until the guest counts as hung",
+    "MINUTES": "how long torture goes on (default: 2)",
     "ONLY": "the steps of check-full (`arm64: KASAN*`) or the mutants (`no-sync-*`) to do, as a pattern",
     "OUT": "the folder that `series` writes (default: build/series)",
 }
@@ -137,6 +138,8 @@ COMMANDS = {
     "models": Command("the formal models of the protocol, and whether each notices its mutants", "KERNEL", lambda options: _module("check").formal()),
     "mutants": Command("break the core on purpose, one step after the other: a test has to notice each", "ARCH KERNEL ONLY",
                        _pass("mutants", "main")),
+    "torture": Command("the torture test, beside everything else that changes text or gets in the way", "ARCH LLVM KERNEL MINUTES SMP APPEND",
+                       _pass("check", "torment")),
     "bench": Command("what changing text costs, base and series side by side, against the targets", "ARCH KERNEL", _pass("bench", "main")),
     "tree": Command("build/tree: a git tree, one commit per patch, to edit and commit in", "", _call("series", "tree")),
     "refresh": Command("write files and hunks back from build/tree", "", _call("series", "refresh")),

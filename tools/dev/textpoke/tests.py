@@ -29,7 +29,7 @@ BASH = ("bash-static",)
 TIMEOUT = 1800
 
 
-def _file(result, name):
+def sent(result, name):
     """A file that the guest has sent, as text; '' if it sent none."""
     try:
         with tarfile.open(result.out_tar) as tar:
@@ -47,7 +47,7 @@ def guest_results(what, result):
             ktap.Result(f"{what}: the kernel does not complain", quiet, complaint)]
 
 
-def _boot(name, kdir, initrd, append="", smp=2, timeout=TIMEOUT):
+def in_guest(name, kdir, initrd, append="", smp=2, timeout=TIMEOUT):
     """Boot a guest whose CPUs take turns.
 
     These tests look at what CPUs execute while text changes. CPUs that run side by side can
@@ -88,9 +88,9 @@ def kunit(name, kdir, append="", smp=2, timeout=TIMEOUT):
     """Results of the KUnit suites; one that did not run is a failure."""
     say(f"KUnit on {name}{append and ': '}{append}")
     initrd = initramfs.build_initramfs(name, job=initramfs.GUEST / "kunit.sh")
-    result = _boot(name, kdir, initrd, f"kunit.enable=1 {append}", smp, timeout)
+    result = in_guest(name, kdir, initrd, f"kunit.enable=1 {append}", smp, timeout)
     # A guest that died has sent nothing; its console tells how far the tests got.
-    said = _file(result, "kunit.log") or result.log.read_text(errors="replace")
+    said = sent(result, "kunit.log") or result.log.read_text(errors="replace")
     found = list(_cases(_parsed(said, result.out_tar.parent)))
     for suite in KUNIT_SUITES + arches.get(name).kunit:
         if not any(case.name.startswith(f"{suite}: ") for case in found):
@@ -132,8 +132,8 @@ def run_selftests(name, kdir, targets, folder, programs, **how):
     """Run the selftests in a folder, and judge what their runner says."""
     extra = {"selftests": folder, **programs}
     initrd = initramfs.build_initramfs(name, extra=extra, job=initramfs.GUEST / "selftests.sh", args=targets, kdir=kdir)
-    result = _boot(name, kdir, initrd, **how)
-    text = _file(result, "selftests.ktap")
+    result = in_guest(name, kdir, initrd, **how)
+    text = sent(result, "selftests.ktap")
     (kdir / f"{folder.name}.ktap").write_text(text)
     expected = known.load(name)
     found = [known.judge(each, expected) for each in ktap.parse(text)]

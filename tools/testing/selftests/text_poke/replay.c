@@ -14,7 +14,8 @@
 #include "text_poke.h"
 
 #define OPTIONS \
-	"--seconds --records-min --traps-min --seed --workload --hotplug --dump"
+	"--seconds --records-min --traps-min --seed --workload --hotplug " \
+	"--hold --dump"
 #define MUTANTS		40
 #define QUIET_TRIES	50
 #define QUIET_NS	20000000L
@@ -27,6 +28,7 @@ static struct {
 	__u64 seed;
 	const char *workload;
 	int hotplug;
+	const char *hold;
 	const char *dump;
 } opt = {
 	.seconds	= 5,
@@ -52,6 +54,13 @@ struct session {
 	int rounds;
 	int cycles;
 };
+
+/* Others may change text all the time; this file tells them to leave off. */
+static void hold(bool on)
+{
+	if (opt.hold && write_file(opt.hold, on ? "1" : "0"))
+		ksft_exit_fail_perror(opt.hold);
+}
 
 /*
  * The kernel changes its text on its own account too: a key that perf itself
@@ -126,6 +135,7 @@ static void keep_notes(struct session *s)
  */
 static void run(struct session *s)
 {
+	hold(true);
 	s->events = events_open();
 	if (!s->events)
 		ksft_exit_fail_perror("opening text-poke events");
@@ -134,10 +144,13 @@ static void run(struct session *s)
 	s->end = s->start;
 	notes_add_slot_pages(&s->notes);
 	s->skip = snapshot(s->events, &s->start);
+	hold(false);
 	record(s);
+	hold(true);
 	snapshot(s->events, &s->end);
 	s->side_end = side_read(events_pokes(s->events), &s->end);
 	events_stop(s->events);
+	hold(false);
 	keep_notes(s);
 	workload_undo();
 }
@@ -332,6 +345,9 @@ static void set_option(int c)
 	case 'h':
 		opt.hotplug = atoi(optarg);
 		break;
+	case 'o':
+		opt.hold = optarg;
+		break;
 	case 'd':
 		opt.dump = optarg;
 		break;
@@ -349,6 +365,7 @@ static void parse_options(int argc, char **argv)
 		{ "seed",	 required_argument, NULL, 'e' },
 		{ "workload",	 required_argument, NULL, 'w' },
 		{ "hotplug",	 required_argument, NULL, 'h' },
+		{ "hold",	 required_argument, NULL, 'o' },
 		{ "dump",	 required_argument, NULL, 'd' },
 		{ }
 	};

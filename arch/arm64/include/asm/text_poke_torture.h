@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef __ASM_TEXT_POKE_TORTURE_H
+#define __ASM_TEXT_POKE_TORTURE_H
+
+/*
+ * What the torture test of text pokes needs to know about arm64.  Encodings
+ * and effects are those of the other tests.
+ */
+
+/* NZCV, then X1 to X28; X9, X16 and X18 are left alone. */
+#define TEXT_POKE_TORTURE_REGS	29
+
+#ifndef __ASSEMBLY__
+
+#include <linux/types.h>
+
+#include <asm/ptrace.h>
+#include <asm/text_poke_conformance.h>
+
+enum text_poke_torture_kind {
+	TEXT_POKE_TORTURE_NOP,
+	TEXT_POKE_TORTURE_B,
+	TEXT_POKE_TORTURE_BL,
+	TEXT_POKE_TORTURE_BCOND,
+	TEXT_POKE_TORTURE_CBZ,
+	TEXT_POKE_TORTURE_TBZ,
+	TEXT_POKE_TORTURE_RET,
+	TEXT_POKE_TORTURE_ADR,
+	TEXT_POKE_TORTURE_STEP,
+	TEXT_POKE_TORTURE_KINDS,
+};
+
+#define TEXT_POKE_TORTURE_NAMES						\
+	"nop", "b", "bl", "bcond", "cbz", "tbz", "ret", "adr", "step"
+
+/* From here on they are executed in slots. */
+#define TEXT_POKE_TORTURE_SLOW	TEXT_POKE_TORTURE_STEP
+
+/* The registers that CBZ and TBZ look at. */
+#define TEXT_POKE_TORTURE_XC	11
+#define TEXT_POKE_TORTURE_XT	12
+
+static inline u32 text_poke_torture_insn(enum text_poke_torture_kind kind,
+					 const void *site, const void *target,
+					 unsigned int nr)
+{
+	u32 imm = (target - site) >> 2;
+
+	switch (kind) {
+	case TEXT_POKE_TORTURE_BCOND:
+		return 0x54000000 | imm << 5 | (nr & 15);
+	case TEXT_POKE_TORTURE_CBZ:
+		return 0xb4000000 | imm << 5 | TEXT_POKE_TORTURE_XC;
+	case TEXT_POKE_TORTURE_TBZ:
+		return 0x36000000 | (nr >> 5 & 1) << 31 | (nr & 31) << 19 |
+		       imm << 5 | TEXT_POKE_TORTURE_XT;
+	case TEXT_POKE_TORTURE_RET:
+		return 0xd65f03c0;
+	default:
+		/* adr xzr, . */
+		return 0x1000001f;
+	}
+}
+
+/* Instruction @kind for a site; false: there is none. */
+static inline bool text_poke_torture_encode(u8 *insn, size_t len,
+					    enum text_poke_torture_kind kind,
+					    const void *site,
+					    const void *target,
+					    const void *callee, unsigned int nr)
+{
+	switch (kind) {
+	case TEXT_POKE_TORTURE_NOP:
+		text_poke_test_nop(insn);
+		return true;
+	case TEXT_POKE_TORTURE_B:
+		text_poke_test_jump(insn, site, target);
+		return true;
+	case TEXT_POKE_TORTURE_BL:
+		text_poke_test_call(insn, site, callee);
+		return true;
+	case TEXT_POKE_TORTURE_STEP:
+		text_poke_test_step(insn);
+		return IS_ENABLED(CONFIG_HAVE_TEXT_POKE_SLOTS);
+	default:
+		text_poke_test_put(insn, text_poke_torture_insn(kind, site,
+								target, nr));
+		return true;
+	}
+}
+
+/* Is the jump to the target taken? */
+static inline bool text_poke_torture_taken(enum text_poke_torture_kind kind,
+					   unsigned int nr, const u64 *regs)
+{
+	switch (kind) {
+	case TEXT_POKE_TORTURE_B:
+		return true;
+	case TEXT_POKE_TORTURE_BCOND:
+		return text_poke_test_cond(regs[0], nr & 15);
+	case TEXT_POKE_TORTURE_CBZ:
+		return !regs[TEXT_POKE_TORTURE_XC];
+	case TEXT_POKE_TORTURE_TBZ:
+		return !(regs[TEXT_POKE_TORTURE_XT] >> (nr & 63) & 1);
+	default:
+		return false;
+	}
+}
+
+/* What a function returns whose site is of @kind: see text_poke_torture.S. */
+static inline unsigned int
+text_poke_torture_effect(enum text_poke_torture_kind kind, unsigned int nr,
+			 const u64 *regs)
+{
+	switch (kind) {
+	case TEXT_POKE_TORTURE_BL:
+		return 3;
+	case TEXT_POKE_TORTURE_RET:
+		return 0;
+	case TEXT_POKE_TORTURE_STEP:
+		return TEXT_POKE_TEST_STEPPED + 1;
+	default:
+		return text_poke_torture_taken(kind, nr, regs) ? 7 : 1;
+	}
+}
+
+/* Make random registers fit to be loaded; CBZ is to be taken now and then. */
+static inline void text_poke_torture_fit(u64 *regs)
+{
+	regs[0] &= PSR_N_BIT | PSR_Z_BIT | PSR_C_BIT | PSR_V_BIT;
+	regs[9] = 0;
+	regs[16] = 0;
+	regs[18] = 0;
+	if (regs[1] & BIT(20))
+		regs[TEXT_POKE_TORTURE_XC] = 0;
+}
+
+static inline int text_poke_torture_nmi_begin(void)
+{
+	return 0;
+}
+
+static inline void text_poke_torture_nmi_end(void) { }
+
+#endif /* !__ASSEMBLY__ */
+
+#endif /* __ASM_TEXT_POKE_TORTURE_H */

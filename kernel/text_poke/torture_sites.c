@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The sites of the torture test: who changes them, who executes them, and
+ * whether what was executed is what may have been there.
+ *
+ * Every site goes through instructions of each kind that it can hold, and while
+ * it traps, the handler acts as one of any kind.  Which they are follows from
+ * the number of the change alone, so that whoever executes a site needs nothing
+ * but the phases before and after: see phase.h.
+ */
+#define pr_fmt(fmt) "text_poke-torture:" fmt
+
+#include <linux/bsearch.h>
+#include <linux/cleanup.h>
+#include <linux/jhash.h>
+#include <linux/kernel.h>
+#include <linux/memory.h>
+#include <linux/percpu.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/text_poke.h>
+
+#include "debug.h"
+#include "phase.h"
+#include "torture.h"
+
+#define REGS	TEXT_POKE_TORTURE_REGS
+#define KINDS	TEXT_POKE_TORTURE_KINDS
+
+/* Failures that are described; all are counted. */
+#define FAILURES_SHOWN 20
+
+/* A batch in so many has sites that need a slot, for that makes it slow. */
+#define SLOW_TURNS 16
+
+/**
+ * struct torture_site - a site, and what becomes of it
+ * @entry:	the function that it is in
+ * @addr:	where it is
+ * @phase:	see phase.h
+ * @kinds:	what it can hold; the first is what it began with
+ * @nr_kinds:	how many
+ * @first:	the bytes that it began with
+ */
+struct torture_site {
+	const struct text_poke_torture_entry *entry;
+	void *addr;
+	unsigned int phase;
+	u8 kinds[KINDS];
+	u8 nr_kinds;
+	u8 first[TEXT_POKE_MAX];
+};
+
+static struct torture_site *sites;
+static unsigned int nr_sites;
+
+struct text_poke_writes text_poke_torture_writes;
+
+static DEFINE_PER_CPU(struct text_poke_reads, reads);
+
+static unsigned int number_of(const struct torture_site *site)
+{
+	return site - sites;
+}
+
+static bool encode(const struct torture_site *site, unsigned int kind, u8 *insn)
+{
+	const struct text_poke_torture_entry *entry = site->entry;
+
+	return text_poke_torture_encode(insn, entry->len, kind, site->addr,
+					entry->fn + entry->target,
+					text_poke_torture_callee,
+					number_of(site));
+}
+
+/* What the site holds after so many changes. */
+static unsigned int kind_after(const struct torture_site *site,
+			       unsigned int changes)
+{
+	u32 i = jhash_2words(number_of(site), changes, 0);
+
+	return site->kinds[changes ? i % site->nr_kinds : 0];
+}
+
+/* What the trap acts as in the change that comes after so many. */
+static unsigned int trap_after(const struct torture_site *site,
+			       unsigned int changes)
+{
+	u32 i = jhash_2words(number_of(site), changes, 1);
+
+	return site->kinds[i % site->nr_kinds];
+}
+
+/* Executing */
+
+/**
+ * struct torture_call - a call of a site
+ * @site:	which
+ * @regs:	registers before, and afterwards
+ */
+struct torture_call {
+	const struct torture_site *site;
+	u64 regs[2 * REGS];
+};
+
+static u32 effect(const struct torture_call *call, unsigned int kind)
+{
+	return BIT(text_poke_torture_effect(kind, number_of(call->site),
+					    call->regs));
+}
+
+static struct text_poke_seen seen_in(const void *data, unsigned int change)
+{
+	const struct torture_call *call = data;
+
+	return (struct text_poke_seen) {
+		.old	= effect(call, kind_after(call->site, change)),
+		.trap	= effect(call, trap_after(call->site, change)),
+		.new	= effect(call, kind_after(call->site, change + 1)),
+	};
+}
+
+static void show_failure(const char *what, const struct torture_call *call,
+			 unsigned int from, unsigned int to, unsigned int ret)
+{
+	static atomic_t shown = ATOMIC_INIT(0);
+
+	if (atomic_inc_return(&shown) > FAILURES_SHOWN)
+		return;
+	pr_alert("!!! %s at %pS: returned %u, change %u phase %u to change %u phase %u, now %*ph\n",
+		 what, call->site->addr, ret, from / PHASES, from % PHASES,
+		 to / PHASES, to % PHASES, call->site->entry->len,
+		 call->site->addr);
+}
+
+/* Nothing but a trap was there, or can have returned that. */
+static bool was_trap(const struct torture_call *call, unsigned int from,
+		     unsigned int to, u32 saw)
+{
+	struct text_poke_seen seen = seen_in(call, from / PHASES);
+
+	if (from == to && from % PHASES == PHASE_TRAPPING)
+		return true;
+	return from / PHASES == to / PHASES && (saw & seen.trap) &&
+	       !(saw & (seen.old | seen.new));
+}
+
+static void judge(const struct torture_call *call, unsigned int from,
+		  unsigned int to, unsigned int ret)
+{
+	u32 saw = ret < 32 ? BIT(ret) : 0;
+
+	if (!(saw & text_poke_visible(from, to, seen_in, call))) {
+		this_cpu_inc(reads.wrong);
+		show_failure("what cannot be", call, from, to, ret);
+	}
+	if (memcmp(call->regs, call->regs + REGS, REGS * sizeof(u64))) {
+		this_cpu_inc(reads.spoilt);
+		show_failure("registers spoilt", call, from, to, ret);
+	}
+	if (was_trap(call, from, to, saw))
+		this_cpu_inc(reads.traps[trap_after(call->site, from / PHASES)]);
+}
+
+/* Random is what comes first; what follows from it only has to differ. */
+static void fill(u64 *regs, struct torture_random_state *rand)
+{
+	u64 x = torture_random(rand);
+	int i;
+
+	for (i = 0; i < REGS; i++) {
+		x = x * 6364136223846793005ULL + 1442695040888963407ULL;
+		regs[i] = x ^ x >> 32;
+	}
+	text_poke_torture_fit(regs);
+	memcpy(regs + REGS, regs, REGS * sizeof(u64));
+}
+
+/**
+ * text_poke_torture_read - execute some site, and judge what it did
+ * @context:	where we are
+ * @rand:	the caller's own
+ *
+ * Context: Any.
+ */
+void text_poke_torture_read(enum text_poke_context context,
+			    struct torture_random_state *rand)
+{
+	struct torture_site *site = &sites[torture_random(rand) % nr_sites];
+	struct torture_call call = { .site = site };
+	unsigned int from, to, ret;
+
+	fill(call.regs, rand);
+	from = text_poke_phase_from(&site->phase);
+	ret = text_poke_torture_call(site->entry->fn, call.regs);
+	to = text_poke_phase_to(&site->phase);
+
+	judge(&call, from, to, ret);
+	this_cpu_inc(reads.calls[context]);
+}
+
+/**
+ * text_poke_torture_sum - what has been read on all CPUs
+ * @sum:	to be filled
+ *
+ * Context: Any; what is counted meanwhile may be missing.
+ */
+void text_poke_torture_sum(struct text_poke_reads *sum)
+{
+	u64 *to = (u64 *)sum;
+	int cpu, i;
+
+	memset(sum, 0, sizeof(*sum));
+	for_each_possible_cpu(cpu) {
+		const u64 *from = (u64 *)per_cpu_ptr(&reads, cpu);
+
+		for (i = 0; i < sizeof(*sum) / sizeof(u64); i++)
+			to[i] += READ_ONCE(from[i]);
+	}
+}
+
+/* Changing */
+
+static int cmp_addr(const void *key, const void *elt)
+{
+	const struct torture_site *site = elt;
+
+	if (key < site->addr)
+		return -1;
+	return key > site->addr;
+}
+
+/* Nearly all that others change is elsewhere, and there may be a lot of it. */
+static struct torture_site *find(const void *addr)
+{
+	if (addr < sites[0].addr || addr > sites[nr_sites - 1].addr)
+		return NULL;
+	return bsearch(addr, sites, nr_sites, sizeof(*sites), cmp_addr);
+}
+
+/* The phase in which a site of the batch is; PHASES: the change is over. */
+static unsigned int phase_of(const struct text_poke_site *site, bool guarded,
+			     enum text_poke_moment moment)
+{
+	if (moment == BATCH_ENDS)
+		return PHASES;
+	if (!guarded)
+		return PHASE_DIRECT;
+	switch (site->stage) {
+	case STAGE_SYNCED:
+		return PHASE_TRAPPING;
+	case STAGE_LEFT:
+	case STAGE_DONE:
+		return PHASE_FINISHING;
+	default:
+		return PHASE_CHANGING;
+	}
+}
+
+static void follow(struct torture_site *site, unsigned int phase)
+{
+	unsigned int began = site->phase - site->phase % PHASES;
+
+	if (site->phase != began + phase)
+		text_poke_phase_enter(&site->phase, began + phase);
+}
+
+/* Anybody's batch may have our sites: it is written when memory runs out. */
+static void watch(const struct text_poke_site *batch, unsigned int nr,
+		  bool guarded, enum text_poke_moment moment)
+{
+	unsigned int i, ours = 0;
+
+	for (i = 0; i < nr; i++) {
+		struct torture_site *site = find(batch[i].addr);
+
+		if (!site)
+			continue;
+		follow(site, phase_of(&batch[i], guarded, moment));
+		ours++;
+	}
+	if (!ours || moment != BATCH_ENDS)
+		return;
+	text_poke_torture_writes.pokes += ours;
+	text_poke_torture_writes.batches++;
+	text_poke_torture_writes.guarded += guarded;
+}
+
+/* Queue the next change of a site. */
+static int queue(struct torture_site *site)
+{
+	u8 old[TEXT_POKE_MAX], new[TEXT_POKE_MAX], act[TEXT_POKE_MAX];
+	unsigned int changes = site->phase / PHASES;
+
+	encode(site, kind_after(site, changes), old);
+	encode(site, kind_after(site, changes + 1), new);
+	encode(site, trap_after(site, changes), act);
+	if (!memcmp(old, new, site->entry->len)) {
+		text_poke_phase_enter(&site->phase, (changes + 1) * PHASES);
+		return 0;
+	}
+	return text_poke_batch_add(site->addr, old, new, site->entry->len, act);
+}
+
+/* Queue any number of sites, from any one on, in either direction. */
+static int queue_some(struct torture_random_state *rand)
+{
+	unsigned int chance = torture_random(rand) % 100;
+	unsigned int first = torture_random(rand) % nr_sites;
+	bool slow = !(torture_random(rand) % SLOW_TURNS);
+	bool down = torture_random(rand) % 2;
+	unsigned int i, at;
+	int ret = 0;
+
+	for (i = 0; !ret && i < nr_sites; i++) {
+		at = (first + (down ? nr_sites - i : i)) % nr_sites;
+		if (sites[at].entry->slow && !slow)
+			continue;
+		if (torture_random(rand) % 100 <= chance)
+			ret = queue(&sites[at]);
+	}
+	return ret;
+}
+
+/**
+ * text_poke_torture_poke - change some of the sites
+ * @rand:	the caller's own
+ *
+ * Context: Process context, may sleep.
+ */
+void text_poke_torture_poke(struct torture_random_state *rand)
+{
+	int ret;
+
+	guard(mutex)(&text_mutex);
+	ret = queue_some(rand);
+	if (ret)
+		text_poke_batch_cancel();
+	else
+		ret = text_poke_batch_finish();
+	if (ret == -ENOMEM)
+		text_poke_torture_writes.full++;
+	else if (ret)
+		text_poke_torture_writes.errors++;
+}
+
+/* Beginning and end */
+
+/**
+ * text_poke_torture_probe - where a kprobe may be put
+ * @i:		any number
+ *
+ * Return: the address of an instruction of one of the functions.
+ */
+void *text_poke_torture_probe(unsigned int i)
+{
+	const struct text_poke_torture_entry *entry = sites[i % nr_sites].entry;
+
+	return entry->fn + entry->probe;
+}
+
+/* A site that is never slow leaves out what needs a slot. */
+static void init_site(struct torture_site *site,
+		      const struct text_poke_torture_entry *entry)
+{
+	unsigned int kind;
+	u8 insn[TEXT_POKE_MAX];
+
+	site->entry = entry;
+	site->addr = entry->fn + entry->site;
+	memcpy(site->first, site->addr, entry->len);
+	for (kind = 0; kind < KINDS; kind++)
+		if ((entry->slow || kind < TEXT_POKE_TORTURE_SLOW) &&
+		    encode(site, kind, insn))
+			site->kinds[site->nr_kinds++] = kind;
+}
+
+/**
+ * text_poke_torture_begin_sites - make a list of the sites, and watch them
+ *
+ * Context: Process context, may sleep.
+ * Return: 0, or -ENOMEM.
+ */
+int text_poke_torture_begin_sites(void)
+{
+	unsigned int i;
+
+	nr_sites = text_poke_torture_end - text_poke_torture_begin;
+	sites = kcalloc(nr_sites, sizeof(*sites), GFP_KERNEL);
+	if (!sites)
+		return -ENOMEM;
+
+	for (i = 0; i < nr_sites; i++)
+		init_site(&sites[i], &text_poke_torture_begin[i]);
+	memset(&text_poke_torture_writes, 0, sizeof(text_poke_torture_writes));
+	for_each_possible_cpu(i)
+		memset(per_cpu_ptr(&reads, i), 0, sizeof(reads));
+
+	guard(mutex)(&text_mutex);
+	text_poke_watcher = watch;
+	return 0;
+}
+
+/* Is it what the test has left there?  Then put back what was there first. */
+static int restore(const struct torture_site *site)
+{
+	u8 last[TEXT_POKE_MAX];
+
+	encode(site, kind_after(site, site->phase / PHASES), last);
+	return text_poke_single(site->addr, last, site->first, site->entry->len,
+				NULL);
+}
+
+/**
+ * text_poke_torture_end_sites - put back what the sites began with
+ *
+ * Nobody executes them any more.
+ *
+ * Context: Process context, may sleep.
+ * Return: true if every site held what it should, and now holds that.
+ */
+bool text_poke_torture_end_sites(void)
+{
+	unsigned int i, bad = 0;
+
+	if (!sites)
+		return true;
+	scoped_guard(mutex, &text_mutex) {
+		text_poke_watcher = NULL;
+		for (i = 0; i < nr_sites; i++)
+			bad += restore(&sites[i]) ||
+			       text_poke_verify(sites[i].addr, sites[i].first,
+						sites[i].entry->len);
+	}
+	kfree(sites);
+	sites = NULL;
+	return !bad;
+}

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# While the kernel's own torture test changes and executes its sites, records are replayed,
+# and whatever else changes text, interrupts, or wants memory goes on beside it.
+#
+#	torture.sh SECONDS
+#
+# Sends out: kernel (what the test said), replay (what the replays said), counts (how often
+# something else was done, "NAME NUMBER").
+
+PARAMS=/sys/module/text_poke_torture/parameters
+HOLD=$PARAMS/hold
+GRAPH=/sys/kernel/tracing/instances/graph
+LIVEPATCH=/sys/kernel/livepatch/livepatch_sample
+PRESSURE=/tmp/pressure
+OUT=/tmp/torture
+# kB that are left to the others.
+SPARE=262144
+
+uptime_s()
+{
+	cut -d. -f1 /proc/uptime
+}
+
+END=$(($(uptime_s) + $1))
+
+did()
+{
+	echo >>"$OUT/did.$1"
+}
+
+over()
+{
+	[ -e "$OUT/over" ]
+}
+
+# Until text may be changed. A change that is under way by then only makes a replay wait.
+while_held()
+{
+	while ! over && [ "$(cat $HOLD)" = Y ]; do sleep 0.1; done
+}
+
+# Through a tracer of its own. Not every function: with two tracers on all of them there is
+# no time for anything else.
+graph()
+{
+	mkdir $GRAPH || return
+	echo 0 >$GRAPH/tracing_on
+	echo 'do_*' >$GRAPH/set_ftrace_filter
+	until over; do
+		while_held
+		echo function_graph >$GRAPH/current_tracer && echo nop >$GRAPH/current_tracer && did graph
+		sleep 2
+	done
+}
+
+# Takes nearly all that is left, and gives it back.
+pressure()
+{
+	mkdir $PRESSURE
+	mount -t tmpfs -o size=95% tmpfs $PRESSURE || return
+	until over; do
+		local i=0
+		while [ "$(awk '/MemAvailable/ { print $2 }' /proc/meminfo)" -gt $SPARE ] && ! over; do
+			i=$((i + 1))
+			dd if=/dev/zero of=$PRESSURE/$i bs=1M count=16 2>/dev/null || break
+		done
+		did pressure
+		sleep 1
+		rm -f $PRESSURE/*
+		sleep 4
+	done
+}
+
+# Pages that can be written and executed; the kernel says more about any that it finds.
+writable()
+{
+	until over; do
+		if [ "$(cat /sys/kernel/debug/check_wx_pages)" = SUCCESS ]; then did wx-looks; else did wx-pages; fi
+		sleep 3
+	done
+}
+
+# By NMI where there are any.
+backtraces()
+{
+	until over; do
+		echo l >/proc/sysrq-trigger && did backtraces
+		sleep 5
+	done
+}
+
+# Not beside a replay, which does not know of modules that others load.
+livepatch()
+{
+	[ -d /sys/kernel/livepatch ] || return
+	modprobe livepatch-sample || return
+	echo 0 >$LIVEPATCH/enabled
+	while [ -d $LIVEPATCH ]; do sleep 0.2; done
+	rmmod livepatch_sample && did livepatch
+}
+
+# One replay, in a form that the host can read whatever became of it.
+replay()
+{
+	echo "replay $*"
+	./replay --hold $HOLD "$@"
+	echo "status $?"
+}
+
+mkdir -p $OUT
+for job in graph pressure writable backtraces; do
+	$job &
+	JOBS="$JOBS $!"
+done
+
+# Without the function tracer it goes quicker, and comes to more of everything else.
+replays()
+{
+	local less="--workload keys,kprobes,bpf,modules"
+	while :; do
+		for how in "$less" "--hotplug 1" "$less --hotplug 1" ""; do
+			[ "$(uptime_s)" -lt $END ] || return 0
+			replay --seconds 5 $how
+			livepatch
+		done
+	done
+}
+
+cd /selftests/text_poke || exit
+replays 2>&1 | tee $OUT/replay
+
+touch $OUT/over
+wait $JOBS
+echo 0 >$PARAMS/run
+dmesg | sed -n 's/.*text_poke-torture: \?//p' >$OUT/kernel
+for file in $OUT/did.*; do
+	[ -e "$file" ] || continue
+	echo "${file##*/did.} $(wc -l <"$file")"
+done >$OUT/counts
+. /lib/textpoke.sh
+cd $OUT && send_out kernel replay counts

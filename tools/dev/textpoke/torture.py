@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`make torture`: the kernel's torture test of text pokes, beside everything else that gets in the way.
+
+The guest starts the test when it boots. Then, for some minutes, records are replayed over
+and over, CPUs come and go, functions are traced and live patched, memory is short, page
+tables are looked through and all CPUs are interrupted; see guest/torture.sh. What came of
+it are results as of any other test, and a line of figures.
+"""
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+
+from . import arch as arches
+from . import initramfs, tests
+from .ktap import FAILED, PASSED, SKIPPED, Result
+from .say import say
+
+MINUTES = 2
+SMP = 2
+# Of every minute: what a guest under emulation does many times over.
+A_MINUTE = {"pokes_min": 2000, "calls_min": 500, "traps_min": 5, "cycles_min": 10}
+HOTPLUG = 25  # jiffies that a CPU is away, and there
+# For what the guest does besides, and for the replay that has just begun.
+GRACE = 900
+END = re.compile(r"^--- End of test: (?P<word>\w+):(?P<figures>.*)$", re.M)
+WRONG = re.compile(r"^!!! (.*)$", re.M)
+CASE = re.compile(r"(?P<no>not )?ok \d+ (?P<skip># SKIP )?(?P<name>\w+)(?:: (?P<note>.*))?$")
+
+
+@dataclass
+class Replay:
+    """One replay: how it was run, what it said, how it ended."""
+
+    how: str
+    cases: list = field(default_factory=list)
+    planned: int = None
+    status: int = None
+
+    @property
+    def complete(self):
+        """It has ended by itself, with as many cases as it had planned."""
+        return self.status in (0, 1) and self.planned == len(self.cases)
+
+    def number(self, case):
+        """The first number that a case has mentioned."""
+        for result in self.cases:
+            if result.name == case and (found := re.search(r"\d+", result.note)):
+                return int(found[0])
+        return 0
+
+
+# Reading what the guest has sent
+
+def end_of_test(text):
+    """The kernel's verdict and its figures; ('', {}) if it gave none."""
+    found = END.findall(text)
+    if not found:
+        return "", {}
+    word, figures = found[-1]
+    return word, {name: int(value) for name, _, value in (pair.partition("=") for pair in figures.split())}
+
+
+def counts(text):
+    """name -> number."""
+    return {name: int(number) for name, number in (line.split() for line in text.splitlines())}
+
+
+def replays(text):
+    """Every replay of a log."""
+    found = []
+    for line in text.splitlines():
+        word, _, rest = line.partition(" ")
+        if word == "replay":
+            found.append(Replay(rest))
+        elif not found:
+            continue
+        elif word == "status":
+            found[-1].status = int(rest)
+        elif plan := re.fullmatch(r"1\.\.(\d+)", line):
+            found[-1].planned = int(plan[1])
+        elif case := CASE.match(line):
+            status = FAILED if case["no"] else SKIPPED if case["skip"] else PASSED
+            found[-1].cases.append(Result(case["name"], status, case["note"] or ""))
+    return found
+
+
+# Judging
+
+def _result(name, good, note=""):
+    return Result(name, PASSED if good else FAILED, "" if good else note)
+
+
+def _kernel_result(text):
+    word, _ = end_of_test(text)
+    wrong = WRONG.findall(text)
+    return _result("the kernel's torture test", word == "SUCCESS", "; ".join(wrong[:3]) or "it gave no verdict")
+
+
+def _case_result(name, cases):
+    """One result for what a case has said in every replay."""
+    notes = [case.note for case in cases if case.status == FAILED]
+    if notes:
+        return Result(f"replay: {name}", FAILED, f"in {len(notes)} of {len(cases)} replays: {'; '.join(notes[:3])}")
+    if all(case.status == SKIPPED for case in cases):
+        return Result(f"replay: {name}", SKIPPED, cases[0].note)
+    return Result(f"replay: {name}", PASSED)
+
+
+def replay_results(runs):
+    """A result for each case, over all replays; and whether these were complete."""
+    cases = [case for run in runs for case in run.cases]
+    for name in dict.fromkeys(case.name for case in cases):
+        yield _case_result(name, [case for case in cases if case.name == name])
+    cut = [run for run in runs if not run.complete]
+    yield _result("every replay ran to its end", runs and not cut,
+                  f"{len(cut)} of {len(runs)} did not" if cut else "there was none")
+
+
+def wanted(name):
+    """What must have been done at least once, besides what the kernel counts itself."""
+    arch = arches.get(name)
+    return ["graph", "pressure", "wx-looks", "backtraces", "cycles", "modules", *arch.torture]
+
+
+def results(name, sent):
+    """All results of a run, from the files that the guest has sent."""
+    runs, done = replays(sent["replay"]), figures(sent)
+    yield _kernel_result(sent["kernel"])
+    yield from replay_results(runs)
+    pages = done.get("wx-pages", 0)
+    yield _result("no page can be written and executed", not pages, f"there were some in {pages} looks")
+    missing = [what for what in wanted(name) if not done.get(what)]
+    yield _result("everything was done that was to be done", not missing, f"not once: {', '.join(missing)}")
+
+
+def figures(sent):
+    """name -> number: the kernel's, the replays' together, and what else was done."""
+    runs, total = replays(sent["replay"]), Counter()
+    for run in runs:
+        total["replays"] += 1
+        total["records"] += run.number("enough_records")
+        total["lost"] += run.number("none_lost")
+        total["replay-cycles"] += run.number("enough_cycles")
+        total["modules"] += rounds(run)
+    return end_of_test(sent["kernel"])[1] | dict(total) | counts(sent["counts"])
+
+
+def rounds(run):
+    """How often a replay went through its workload; each time modules come and go."""
+    for case in run.cases:
+        if case.name == "text_changed" and (found := re.search(r"(\d+) rounds", case.note)):
+            return int(found[1])
+    return 0
+
+
+def in_words(done):
+    """The figures in a line: traps and calls by kind, the rest as they are."""
+    return ", ".join(f"{name} {number}" for name, number in done.items())
+
+
+# Running
+
+def parameters(minutes):
+    """The kernel's: to be started at boot, and how little is a failure."""
+    given = {"run": 1, "onoff_interval": HOTPLUG, "stat_interval": 60, "stutter": 1}
+    given |= {name: least * minutes for name, least in A_MINUTE.items()}
+    return " ".join(f"text_poke_torture.{name}={value}" for name, value in given.items())
+
+
+def torture(name, kdir, minutes=MINUTES, append="", smp=SMP):
+    """Results of some minutes of it."""
+    say(f"torture on {name}, for {minutes} minutes")
+    targets = tests.SELFTESTS[:1]
+    folder = tests.install_selftests(name, kdir, targets)
+    initrd = initramfs.build_initramfs(name, extra={"selftests": folder}, job=initramfs.GUEST / "torture.sh", args=[60 * minutes],
+                                       kdir=kdir)
+    result = tests.in_guest(name, kdir, initrd, f"{parameters(minutes)} {append}", smp, 60 * minutes + GRACE)
+    sent = {file: tests.sent(result, file) for file in ("kernel", "replay", "counts")}
+    for file, text in sent.items():
+        (result.folder / file).write_text(text)
+    print(f"{name}: {in_words(figures(sent))}", flush=True)
+    return [*results(name, sent), *tests.guest_results("torture", result)]
