@@ -186,11 +186,19 @@ def _good_qemu(arch):
 
 # A boot's folder
 
+def _changed(path):
+    """When; now, if another boot has just removed it."""
+    try:
+        return path.stat().st_mtime
+    except FileNotFoundError:
+        return time.time()
+
+
 def _prune(home):
     """Remove the oldest boots beyond KEEP; those that may still run stay."""
-    folders = sorted((path for path in home.iterdir() if path.is_dir()), key=lambda path: path.stat().st_mtime)
+    folders = sorted((path for path in home.iterdir() if path.is_dir()), key=_changed)
     for path in folders[:-KEEP]:
-        if time.time() - path.stat().st_mtime > YOUNG:
+        if time.time() - _changed(path) > YOUNG:
             shutil.rmtree(path, ignore_errors=True)
 
 
