@@ -160,6 +160,9 @@ bool text_poke_skips_sync(void)
 	return false;
 }
 
+/* One in eight is dropped. */
+static unsigned int records_asked_for;
+
 /**
  * text_poke_bust_record - change what a record says
  * @addr:	where
@@ -175,7 +178,7 @@ bool text_poke_bust_record(const void **addr, const void **old,
 			   size_t *old_len, const void **new, size_t *new_len)
 {
 	if (busted(RECORD_DROPPED))
-		return text_poke_stats.records++ % 8;
+		return ++records_asked_for % 8;
 	if (busted(RECORD_MOVED))
 		*addr += TEXT_POKE_UNIT;
 	if (busted(RECORD_SHORT) && *new_len)
