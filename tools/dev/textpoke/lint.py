@@ -8,6 +8,7 @@ are offsets in functions. What is found more often than in the base is new.
 import re
 import tempfile
 from collections import Counter
+from fnmatch import fnmatch
 from pathlib import Path
 
 from . import arch as arches
@@ -127,7 +128,7 @@ def kernel_doc():
 
 
 def accepted():
-    """(file, type) of what checkpatch is known to say, from lines `file | type | reason`."""
+    """(file, type) of what checkpatch is known to say, both patterns, from lines `file | type | reason`."""
     lines = [line for line in ACCEPTED.read_text().splitlines() if line and not line.startswith("#")]
     found = {}
     for line in lines:
@@ -142,7 +143,7 @@ def objections(lines, known):
     """What checkpatch says of a patch and is not accepted; a finding without a file is one of the change log."""
     for line in filter(None, map(str.strip, lines)):
         found = FINDING.match(line)
-        if not found or (found["file"], found["type"]) not in known:
+        if not found or not any(fnmatch(found["file"], file) and fnmatch(found["type"], kind) for file, kind in known):
             yield line if not found else f"{found['file']}: {found['type']}: {found['text']}"
 
 
