@@ -4,6 +4,7 @@
 import functools
 import json
 import os
+import re
 import shutil
 import sys
 import tarfile
@@ -27,6 +28,7 @@ PROGRAMS = ("usr/bin/chrt", "sbin/insmod")
 BASH = ("bash-static",)
 # Under emulation, on a machine that does other things too.
 TIMEOUT = 1800
+WARNED = re.compile(r"cut here \]-+\n(?:\[[^\]]*\] )?(.+)")
 
 
 def sent(result, name):
@@ -38,11 +40,16 @@ def sent(result, name):
         return ""
 
 
+def _words(result):
+    """What the first warning of the console says: its words stand above the line that has WARNING in it."""
+    return WARNED.findall(result.log.read_text(errors="replace"))[:1] if result.log.exists() else []
+
+
 def guest_results(what, result):
     """How the guest itself ended: it gave its verdict, and the kernel did not complain."""
     ended = ktap.PASSED if result.code in (OK, TEST_FAILED) else ktap.FAILED
     quiet = ktap.FAILED if result.badness else ktap.PASSED
-    complaint = result.badness[0].strip() if result.badness else ""
+    complaint = ": ".join([result.badness[0].strip(), *_words(result)]) if result.badness else ""
     return [ktap.Result(f"{what}: the guest ends by itself", ended, "" if ended == ktap.PASSED else result.reason),
             ktap.Result(f"{what}: the kernel does not complain", quiet, complaint)]
 
