@@ -36,7 +36,6 @@
 
 #include <kunit/static_stub.h>
 #include <linux/bug.h>
-#include <linux/delay.h>
 #include <linux/kernel.h>
 #include <linux/lockdep.h>
 #include <linux/memory.h>
@@ -275,6 +274,13 @@ text_poke_store_t *text_poke_storer(void)
 	return store_nofault;
 }
 
+static void *map_text(void *addr, size_t *len, struct arch_text_poke_map *map)
+{
+	if (text_poke_should_fail(TEXT_POKE_FAULT_MAP))
+		return NULL;
+	return arch_text_poke_map(addr, len, map);
+}
+
 /**
  * text_poke_write - write bytes that nobody executes yet
  * @addr:	where
@@ -294,7 +300,7 @@ int text_poke_write(void *addr, const void *bytes, size_t len)
 	void *alias;
 	int ret;
 
-	alias = arch_text_poke_map(addr, &room, &map);
+	alias = map_text(addr, &room, &map);
 	if (!alias)
 		return -EFAULT;
 	ret = room < len ? -EFAULT : store(alias, bytes, len);
@@ -366,9 +372,7 @@ static int write_window(enum text_poke_pass pass, unsigned int *i,
 	void *alias;
 
 	text_poke_stats.mappings++;
-	if (text_poke_should_fail(TEXT_POKE_FAULT_MAP))
-		return -EFAULT;
-	alias = arch_text_poke_map(first, &len, &map);
+	alias = map_text(first, &len, &map);
 	if (!alias)
 		return -EFAULT;
 	text_poke_check_mapped(true);
@@ -465,7 +469,7 @@ static void sync_cpus(void)
 	if (text_poke_skips_sync())
 		return;
 	if (text_poke_should_fail(TEXT_POKE_FAULT_SYNC))
-		msleep(100);
+		text_poke_dawdle();
 	if (busted(MUTEX_DROPPED))
 		mutex_unlock(&text_mutex);
 	text_poke_check_sync_begin();
@@ -867,13 +871,14 @@ static void queue_site(const struct text_poke_site *site)
  * @len:	how many, at most TEXT_POKE_MAX
  *
  * Context: Any.
- * Return: 0, -EILSEQ if they differ, -EFAULT if they cannot be read.
+ * Return: 0, -EILSEQ if they differ, -EFAULT if they cannot be read, -EINVAL if
+ * they are too many.
  */
 int text_poke_verify(const void *addr, const void *old, size_t len)
 {
 	u8 bytes[TEXT_POKE_MAX];
 
-	if (WARN_ON_ONCE(len > sizeof(bytes)))
+	if (len > sizeof(bytes))
 		return -EINVAL;
 	if (copy_from_kernel_nofault(bytes, addr, len))
 		return -EFAULT;
@@ -907,7 +912,7 @@ static bool is_text(void *addr, size_t len)
 	if (busted(NO_TEXT_CHECK))
 		return true;
 	return arch_text_poke_is_text(addr) &&
-	       arch_text_poke_is_text(addr + len - 1);
+	       (!len || arch_text_poke_is_text(addr + len - 1));
 }
 
 static int init_insn(struct text_poke_site *site, void *addr, const void *old,
@@ -1067,7 +1072,7 @@ static bool may_be_text_at(unsigned long addr)
 static bool may_be_text(void *addr, size_t len)
 {
 	return may_be_text_at((unsigned long)addr) &&
-	       may_be_text_at((unsigned long)addr + len - 1);
+	       (!len || may_be_text_at((unsigned long)addr + len - 1));
 }
 
 /*

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Fault injection: fail_text_poke=, and debugfs fail_text_poke/, where "points"
- * is a mask of enum text_poke_fault.  See Documentation/fault-injection/.
+ * is a mask of enum text_poke_fault, and "delay" says how many milliseconds a
+ * slow sync takes.  See Documentation/fault-injection/.
  */
+#include <kunit/static_stub.h>
 #include <linux/debugfs.h>
+#include <linux/delay.h>
 #include <linux/fault-inject.h>
 #include <linux/init.h>
 #include <linux/text_poke.h>
@@ -15,9 +18,11 @@
 static struct {
 	struct fault_attr attr;
 	u32 points;
+	u32 delay;
 } fail_text_poke = {
 	.attr	= FAULT_ATTR_INITIALIZER,
 	.points	= ALL_POINTS,
+	.delay	= 100,
 };
 
 static int __init setup_fail_text_poke(char *str)
@@ -40,18 +45,46 @@ bool text_poke_should_fail(enum text_poke_fault point)
 }
 
 /**
+ * text_poke_dawdle - let a sync take long
+ *
+ * A test that wants to know when has a stub of its own.
+ *
+ * Context: Process context, may sleep.
+ */
+void text_poke_dawdle(void)
+{
+	KUNIT_STATIC_STUB_REDIRECT(text_poke_dawdle);
+
+	msleep(READ_ONCE(fail_text_poke.delay));
+}
+
+static void fail_times(enum text_poke_fault point, int times, unsigned int after)
+{
+	fail_text_poke.points = BIT(point);
+	fail_text_poke.attr.probability = 100;
+	fail_text_poke.attr.interval = 1;
+	atomic_set(&fail_text_poke.attr.times, times);
+	/* The last that fits into the space fails already. */
+	atomic_set(&fail_text_poke.attr.space, after + 1);
+}
+
+/**
  * text_poke_fail_at - let one thing fail once, for a test
  * @point:	what
  * @after:	how often it shall work before
  */
 void text_poke_fail_at(enum text_poke_fault point, unsigned int after)
 {
-	fail_text_poke.points = BIT(point);
-	fail_text_poke.attr.probability = 100;
-	fail_text_poke.attr.interval = 1;
-	atomic_set(&fail_text_poke.attr.times, 1);
-	/* The last that fits into the space fails already. */
-	atomic_set(&fail_text_poke.attr.space, after + 1);
+	fail_times(point, 1, after);
+}
+
+/**
+ * text_poke_fail_always - let one thing fail from here on, for a test
+ * @point:	what
+ */
+void text_poke_fail_always(enum text_poke_fault point)
+{
+	fail_times(point, -1, 0);
 }
 
 /**
@@ -69,8 +102,10 @@ static int __init fail_text_poke_debugfs(void)
 
 	dir = fault_create_debugfs_attr("fail_text_poke", NULL,
 					&fail_text_poke.attr);
-	if (!IS_ERR(dir))
-		debugfs_create_x32("points", 0600, dir, &fail_text_poke.points);
-	return PTR_ERR_OR_ZERO(dir);
+	if (IS_ERR(dir))
+		return PTR_ERR(dir);
+	debugfs_create_x32("points", 0600, dir, &fail_text_poke.points);
+	debugfs_create_u32("delay", 0600, dir, &fail_text_poke.delay);
+	return 0;
 }
 late_initcall(fail_text_poke_debugfs);

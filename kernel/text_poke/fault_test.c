@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * KUnit test of what fail_text_poke makes fail: whatever it is, and whenever,
- * the text is the old one or the new one, and the next batch works.
+ * the text is the old one or the new one, and the next batch works.  And of
+ * CPUs that go offline and come back at any moment of a batch.
  */
+#include <kunit/static_stub.h>
 #include <kunit/test.h>
 #include <linux/cleanup.h>
+#include <linux/completion.h>
+#include <linux/cpu.h>
+#include <linux/cpumask.h>
+#include <linux/delay.h>
 #include <linux/jiffies.h>
+#include <linux/kthread.h>
+#include <linux/perf_event.h>
+#include <linux/smp.h>
 #include <linux/text_poke.h>
+#include <linux/uaccess.h>
 
 #include <asm/text_poke_test.h>
 
@@ -121,6 +131,213 @@ static void syncs_take_long(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, poke(site_addr(), jump, nop, LEN));
 }
 
+#ifdef CONFIG_HOTPLUG_CPU
+/**
+ * struct plugging - a CPU that goes or comes while a batch is written
+ * @cpu:	which
+ * @online:	whether it comes
+ * @at:		before this moment of the batch
+ * @moment:	the next one
+ * @failed:	that did not work
+ * @late:	it was done when the batch was over
+ * @ret:	what a CPU that came returned from the site, and
+ * @due:	what is there; 0: it did not execute it
+ * @done:	whoever takes CPUs offline and online is through
+ */
+struct plugging {
+	unsigned int cpu;
+	bool online;
+	unsigned int at;
+	unsigned int moment;
+	bool failed;
+	bool late;
+	int ret;
+	int due;
+	struct completion done;
+};
+
+static struct plugging plugging;
+
+/* While it changes the site acts as the new instruction. */
+static void run_site(void *unused)
+{
+	plugging.ret = text_poke_test_fn();
+}
+
+static int plug(void *unused)
+{
+	int ret = plugging.online ? add_cpu(plugging.cpu) :
+				    remove_cpu(plugging.cpu);
+
+	if (ret)
+		plugging.failed = true;
+	complete(&plugging.done);
+	return 0;
+}
+
+static void begin_plugging(void)
+{
+	if (!IS_ERR(kthread_run(plug, NULL, "text_poke_test")))
+		return;
+	plugging.failed = true;
+	complete(&plugging.done);
+}
+
+/*
+ * Until the CPU is there or gone, and no longer: to end, hotplug may have to
+ * change a static key, and waits for the batch that waits here.  So does who
+ * is about to change another one, and lets no CPU come or go until then.
+ */
+static void plug_and_wait(void)
+{
+	unsigned long end = jiffies + 2 * HZ;
+
+	begin_plugging();
+	while (!plugging.failed && time_before(jiffies, end)) {
+		if (cpu_online(plugging.cpu) == plugging.online)
+			return;
+		msleep(1);
+	}
+	plugging.late = true;
+}
+
+/* Between two steps. */
+static void a_moment(void)
+{
+	if (plugging.moment++ != plugging.at)
+		return;
+	plug_and_wait();
+	if (!plugging.online || plugging.late)
+		return;
+	plugging.due = site_is(jump) ? 2 : 1;
+	smp_call_function_single(plugging.cpu, run_site, NULL, 1);
+}
+
+static int plain_store(void *alias, const void *bytes, size_t len)
+{
+	return copy_to_kernel_nofault(alias, bytes, len);
+}
+
+static text_poke_store_t *moment_before_stores(void)
+{
+	a_moment();
+	return plain_store;
+}
+
+static void moment_before_sync(void)
+{
+	a_moment();
+}
+
+static void moment_before_record(const void *addr, const void *old,
+				 size_t old_len, const void *new, size_t new_len)
+{
+	a_moment();
+	perf_event_text_poke(addr, old, old_len, new, new_len);
+}
+
+static int poke_in_moments(struct kunit *test, const void *old, const void *new)
+{
+	int ret;
+
+	kunit_activate_static_stub(test, text_poke_storer, moment_before_stores);
+	kunit_activate_static_stub(test, text_poke_record, moment_before_record);
+	kunit_activate_static_stub(test, text_poke_dawdle, moment_before_sync);
+	text_poke_fail_always(TEXT_POKE_FAULT_SYNC);
+	ret = poke(site_addr(), old, new, LEN);
+	text_poke_fail_no_more();
+	kunit_deactivate_static_stub(test, text_poke_dawdle);
+	kunit_deactivate_static_stub(test, text_poke_record);
+	kunit_deactivate_static_stub(test, text_poke_storer);
+	return ret;
+}
+
+/* A CPU comes or goes @at a moment of the batch; -1: none does. */
+static void poke_and_plug(struct kunit *test, bool online, unsigned int at,
+			  const void *old, const void *new)
+{
+	plugging.online = online;
+	plugging.at = at;
+	plugging.moment = 0;
+	plugging.ret = 0;
+	plugging.due = 0;
+	reinit_completion(&plugging.done);
+	KUNIT_EXPECT_EQ(test, 0, poke_in_moments(test, old, new));
+	KUNIT_EXPECT_TRUE(test, site_is(new));
+	if (at < plugging.moment)
+		wait_for_completion(&plugging.done);
+	KUNIT_ASSERT_FALSE_MSG(test, plugging.failed, "at %u", at);
+	KUNIT_EXPECT_EQ_MSG(test, plugging.ret, plugging.due,
+			    "a CPU came at %u", at);
+}
+
+static void plug_in_without_a_batch(void)
+{
+	plugging.online = true;
+	reinit_completion(&plugging.done);
+	begin_plugging();
+	wait_for_completion(&plugging.done);
+}
+
+/* In one batch it goes, in the next it comes back. */
+static void plug_once(struct kunit *test, unsigned int at)
+{
+	poke_and_plug(test, false, at, nop, jump);
+	if (!TEXT_POKE_TEST_CPUS_COME)
+		plug_in_without_a_batch();
+	poke_and_plug(test, true, TEXT_POKE_TEST_CPUS_COME ? at : -1U, jump,
+		      nop);
+}
+
+static void plug_at(struct kunit *test, unsigned int at)
+{
+	int try;
+
+	for (try = 0; try < 5; try++) {
+		plugging.late = false;
+		plug_once(test, at);
+		if (!plugging.late)
+			return;
+	}
+	KUNIT_FAIL(test, "no CPU comes and goes at %u", at);
+}
+
+static void plug_at_each(struct kunit *test, unsigned int moments_min)
+{
+	unsigned int at, moments;
+
+	poke_and_plug(test, true, -1U, nop, jump);
+	poke_and_plug(test, true, -1U, jump, nop);
+	moments = plugging.moment;
+	KUNIT_EXPECT_GE(test, moments, moments_min);
+	for (at = 0; at < moments; at++)
+		plug_at(test, at);
+}
+
+/* Of the runtime checker. */
+static u64 complaints(void)
+{
+	return IS_ENABLED(CONFIG_TEXT_POKE_DEBUG) ? text_poke_complaints : 0;
+}
+
+/* Each step has one: two or three stores, as many syncs, and the record. */
+static void cpus_come_and_go_between_steps(struct kunit *test)
+{
+	u64 complaints_before = complaints();
+
+	if (num_online_cpus() < 2)
+		kunit_skip(test, "needs a second CPU");
+
+	memset(&plugging, 0, sizeof(plugging));
+	init_completion(&plugging.done);
+	plugging.cpu = cpumask_last(cpu_online_mask);
+	plug_at_each(test, 2);
+	text_poke_test_listen(test);
+	plug_at_each(test, TAIL ? 7 : 6);
+	KUNIT_EXPECT_EQ(test, complaints(), complaints_before);
+}
+#endif /* CONFIG_HOTPLUG_CPU */
+
 #ifdef CONFIG_HAVE_TEXT_POKE_SLOTS
 static void slots_fail(struct kunit *test)
 {
@@ -133,6 +350,21 @@ static void slots_fail(struct kunit *test)
 							LEN, NULL));
 	text_poke_fail_no_more();
 	KUNIT_EXPECT_TRUE(test, site_is(nop));
+}
+
+/* It is not there, so neither is what would end it. */
+static void slots_cannot_be_written(struct kunit *test)
+{
+	u8 step[LEN];
+
+	text_poke_test_step(step);
+	guard(own_pokes)();
+	text_poke_fail_at(TEXT_POKE_FAULT_MAP, 0);
+	KUNIT_EXPECT_EQ(test, -EFAULT, text_poke_single(site_addr(), nop, step,
+							LEN, NULL));
+	text_poke_fail_no_more();
+	KUNIT_EXPECT_TRUE(test, site_is(nop));
+	KUNIT_EXPECT_NULL(test, text_poke_slots.page);
 }
 #endif
 
@@ -149,8 +381,12 @@ static struct kunit_case fault_cases[] = {
 	KUNIT_CASE(old_bytes_differ),
 	KUNIT_CASE(queues_do_not_grow),
 	KUNIT_CASE(syncs_take_long),
+#ifdef CONFIG_HOTPLUG_CPU
+	KUNIT_CASE_SLOW(cpus_come_and_go_between_steps),
+#endif
 #ifdef CONFIG_HAVE_TEXT_POKE_SLOTS
 	KUNIT_CASE(slots_fail),
+	KUNIT_CASE(slots_cannot_be_written),
 #endif
 	{}
 };

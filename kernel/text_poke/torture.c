@@ -55,13 +55,14 @@ torture_param(int, stutter, 5,
 torture_param(int, verbose, 0, "Enable verbose debugging printk()s");
 torture_param(int, pokes_min, 1000, "Fewer changes are a failure");
 torture_param(int, calls_min, 1000,
-	      "Fewer calls from any context but NMIs are a failure");
+	      "Fewer calls from any context are a failure");
 torture_param(int, traps_min, 10, "Fewer traps of any kind are a failure");
 torture_param(int, cycles_min, 1,
 	      "Fewer CPU hotplugs are a failure, if there are to be any");
 
 /* Interrupts shall not take all the time, also of a CPU that is emulated. */
 #define TIMER_NS	(3 * NSEC_PER_MSEC)
+#define NMI_MS		5
 #define CALLS_PER_TURN	100
 #define CALLS_OF_FIFO	10
 #define PROBES		8
@@ -93,7 +94,8 @@ static struct {
 static struct task_struct **readers;
 static int nr_readers;
 static struct task_struct **pokers;
-static struct task_struct *fifo_reader, *listener, *prober, *plugger, *teller;
+static struct task_struct *fifo_reader, *nmi_sender, *listener, *prober;
+static struct task_struct *plugger, *teller;
 
 /* Whoever changes text or CPUs does so with it held, unless @hold is set. */
 static DECLARE_RWSEM(calm);
@@ -189,6 +191,26 @@ void text_poke_torture_read_in_nmi(void)
 	text_poke_torture_read(IN_NMI, this_cpu_ptr(&reader_cpu.in_nmi));
 }
 
+/* CPUs that take interrupts. */
+static struct cpumask interruptible;
+
+/* They come in the middle of everything else, the trap handler included. */
+static int torture_nmi_sender(void *unused)
+{
+	DEFINE_TORTURE_RANDOM(rand);
+	int cpu;
+
+	do {
+		scoped_guard(preempt)
+			for_each_cpu(cpu, &interruptible)
+				text_poke_torture_nmi_send(cpu);
+		torture_hrtimeout_ms(NMI_MS, NMI_MS * USEC_PER_MSEC, &rand);
+		stutter_wait("torture_nmi_sender");
+	} while (!torture_must_stop());
+	torture_kthread_stopping("torture_nmi_sender");
+	return 0;
+}
+
 /* On each CPU that comes online; before it goes offline they end. */
 static int start_interrupts(unsigned int cpu)
 {
@@ -200,6 +222,8 @@ static int start_interrupts(unsigned int cpu)
 	this->timer.function = read_in_timer;
 	hrtimer_start(&this->timer, ns_to_ktime(TIMER_NS),
 		      HRTIMER_MODE_REL_PINNED_HARD);
+	text_poke_torture_nmi_forget(cpu);
+	cpumask_set_cpu(cpu, &interruptible);
 	return 0;
 }
 
@@ -207,6 +231,7 @@ static int stop_interrupts(unsigned int cpu)
 {
 	struct reader_cpu *this = per_cpu_ptr(&reader_cpu, cpu);
 
+	cpumask_clear_cpu(cpu, &interruptible);
 	hrtimer_cancel(&this->timer);
 	irq_work_sync(&this->work);
 	return 0;
@@ -401,6 +426,7 @@ static void put_reads(struct seq_buf *s, const struct text_poke_reads *reads)
 		put(s, "traps", kind_names[i], reads->traps[i]);
 	for (i = 0; i < CONTEXTS; i++)
 		put(s, "calls", context_names[i], reads->calls[i]);
+	put(s, "traps-in-nmi", NULL, reads->traps_in_nmi);
 	put(s, "preempted", NULL, preemptions());
 	put(s, "wrong", NULL, reads->wrong);
 	put(s, "spoilt", NULL, reads->spoilt);
@@ -426,7 +452,7 @@ static void put_writes(struct seq_buf *s)
 static void tell(const char *what, const struct text_poke_reads *reads)
 {
 	static DEFINE_MUTEX(mutex);
-	static char line[900];
+	static char line[1000];
 	struct seq_buf s;
 
 	guard(mutex)(&mutex);
@@ -468,10 +494,13 @@ static bool enough_happened(const struct text_poke_reads *reads)
 	int i;
 
 	good = enough("pokes", NULL, text_poke_torture_writes.pokes, pokes_min);
-	/* Perhaps nobody has sent an NMI. */
 	for (i = 0; i < CONTEXTS; i++)
-		good &= i == IN_NMI || enough("calls", context_names[i],
-					      reads->calls[i], calls_min);
+		if (i != IN_NMI || TEXT_POKE_TORTURE_NMI)
+			good &= enough("calls", context_names[i],
+				       reads->calls[i], calls_min);
+	if (TEXT_POKE_TORTURE_NMI)
+		good &= enough("traps", "in NMIs", reads->traps_in_nmi,
+			       traps_min);
 	for (i = 0; i < TEXT_POKE_TORTURE_KINDS; i++)
 		good &= enough("traps", kind_names[i], reads->traps[i],
 			       traps_min);
@@ -528,7 +557,9 @@ static int start_readers(void)
 	online_state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN,
 					 "text_poke_torture:online",
 					 start_interrupts, stop_interrupts);
-	return min(online_state, 0);
+	if (online_state < 0 || !TEXT_POKE_TORTURE_NMI)
+		return min(online_state, 0);
+	return torture_create_kthread(torture_nmi_sender, NULL, nmi_sender);
 }
 
 static int start_pokers(void)
@@ -588,6 +619,7 @@ static void stop_threads(void)
 	for (i = 0; pokers && i < npokers; i++)
 		torture_stop_kthread(torture_poker, pokers[i]);
 
+	torture_stop_kthread(torture_nmi_sender, nmi_sender);
 	if (online_state > 0)
 		cpuhp_remove_state(online_state);
 	online_state = 0;

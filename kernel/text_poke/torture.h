@@ -39,12 +39,14 @@ enum text_poke_context {
  * struct text_poke_reads - what executing the sites has shown
  * @calls:	how often, by context
  * @traps:	how often that was a trap, by what it acted as
+ * @traps_in_nmi: and how often in an NMI
  * @wrong:	results that cannot be
  * @spoilt:	registers or flags that were not left alone
  */
 struct text_poke_reads {
 	u64 calls[CONTEXTS];
 	u64 traps[TEXT_POKE_TORTURE_KINDS];
+	u64 traps_in_nmi;
 	u64 wrong;
 	u64 spoilt;
 };

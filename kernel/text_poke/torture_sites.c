@@ -16,6 +16,7 @@
 #include <linux/kernel.h>
 #include <linux/memory.h>
 #include <linux/percpu.h>
+#include <linux/preempt.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/text_poke.h>
@@ -145,6 +146,13 @@ static bool was_trap(const struct torture_call *call, unsigned int from,
 	       !(saw & (seen.old | seen.new));
 }
 
+static void count_trap(const struct torture_call *call, unsigned int change)
+{
+	this_cpu_inc(reads.traps[trap_after(call->site, change)]);
+	if (in_nmi())
+		this_cpu_inc(reads.traps_in_nmi);
+}
+
 static void judge(const struct torture_call *call, unsigned int from,
 		  unsigned int to, unsigned int ret)
 {
@@ -159,7 +167,7 @@ static void judge(const struct torture_call *call, unsigned int from,
 		show_failure("registers spoilt", call, from, to, ret);
 	}
 	if (was_trap(call, from, to, saw))
-		this_cpu_inc(reads.traps[trap_after(call->site, from / PHASES)]);
+		count_trap(call, from / PHASES);
 }
 
 /* Random is what comes first; what follows from it only has to differ. */

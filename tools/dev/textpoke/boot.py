@@ -238,8 +238,8 @@ def _terminal_kept(mode):
 class Run:
     """One running QEMU and all that is known of its guest."""
 
-    def __init__(self, command, folder, mode, console, timeout):
-        self.folder, self.mode, self.console = folder, mode, console
+    def __init__(self, command, folder, mode, console, timeout, grace=PANIC_GRACE):
+        self.folder, self.mode, self.console, self.grace = folder, mode, console, grace
         self.qmp, self.picker = Qmp(), selectors.DefaultSelector()
         self.began = time.monotonic()
         self.limit = self.began + timeout if timeout else float("inf")
@@ -274,7 +274,7 @@ class Run:
             self.verdict_seen = True
             self._shorten(VERDICT_GRACE)
         if self.panicked or self.console.panicked:
-            self._shorten(PANIC_GRACE)
+            self._shorten(self.grace)
 
     def _turn(self):
         """Handle what arrives within a moment."""
@@ -379,10 +379,10 @@ def _result(run, command, version, out):
                   time.monotonic() - run.began, version, shlex.join(command))
 
 
-def _run(command, folder, mode, echo, timeout):
+def _run(command, folder, mode, echo, timeout, grace=PANIC_GRACE):
     """Run QEMU to its end; the Run with all that was seen."""
     with open(folder / "console.log", "wb") as log, _terminal_kept(mode):
-        run = Run(command, folder, mode, Console(None if mode == TERMINAL else log, echo), timeout)
+        run = Run(command, folder, mode, Console(None if mode == TERMINAL else log, echo), timeout, grace)
         try:
             run.watch()
         finally:
@@ -403,12 +403,13 @@ def _announce(command, folder):
 
 
 def boot(arch, kernel_path, initrd, smp=2, append="", qemu_args="", timeout=None, out=None, interactive=False,
-         mem=MEMORY, echo=True, turns=False):
+         mem=MEMORY, echo=True, turns=False, grace=PANIC_GRACE):
     """Boot a build folder or an image with an initramfs; returns the Result.
 
     out   where the tar stream of the guest's files goes (default: beside the log)
     echo  whether the console is shown on stdout
     turns the guest's CPUs take turns, however many are free here
+    grace seconds from a panic to the end: there may be a kernel that goes on
     """
     arch = arches.get(arch)
     image = kernel.image_of(arch, kernel_path).absolute()
@@ -422,7 +423,7 @@ def boot(arch, kernel_path, initrd, smp=2, append="", qemu_args="", timeout=None
         say(f"{free} of {cores()} CPUs are free here: the guest's {smp} take turns, which is slower")
     if timeout is None and not interactive:
         timeout = default_timeout(smp, free)
-    return _result(_run(command, folder, mode, echo, timeout), command, version, out)
+    return _result(_run(command, folder, mode, echo, timeout, grace), command, version, out)
 
 
 def report(result):

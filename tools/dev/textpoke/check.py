@@ -11,7 +11,7 @@ import sys
 import traceback
 
 from . import arch as arches
-from . import boot, gates, host, initramfs, kernel, ktap, models, paths, run, tests, torture
+from . import boot, endings, gates, host, initramfs, kernel, ktap, models, paths, run, tests, torture
 from .errors import OK, TEST_FAILED, Fail
 from .ktap import FAILED, PASSED, SKIPPED, Result
 from .say import run as command
@@ -118,6 +118,7 @@ def _with_backend(report, name, kdir):
     report.step(f"{name}: KUnit", lambda: _named(name, tests.kunit(name, kdir)))
     report.step(f"{name}: selftests", lambda: _named(name, tests.selftests(name, kdir)))
     report.step(f"{name}: ftracetest", lambda: _named(name, tests.ftracetest(name, kdir)))
+    report.step(f"{name}: endings", lambda: _named(name, endings.endings(name, kdir)))
     report.step(f"{name}: the main job", _main_job, name)
     report.step(f"{name}: torture", lambda: _named(name, torture.torture(name, kdir)))
 

@@ -115,6 +115,33 @@ static inline bool text_poke_test_unencodable(void *insn)
 	return true;
 }
 
+/*
+ * Input that is bad on this architecture: see input_test.c.  The first ones run
+ * from elsewhere than where they are linked; what enters the kernel cannot trap.
+ */
+#define TEXT_POKE_TEST_INSN_LE(insn)					\
+	((u8 []){ (insn) & 0xff, (insn) >> 8 & 0xff, (insn) >> 16 & 0xff, \
+		  (insn) >> 24 })
+#define TEXT_POKE_TEST_BAD_INPUTS					\
+	OUTSIDE("the identity map", .addr = __idmap_text_start),	\
+	OUTSIDE("KPTI's trampoline", .addr = __entry_tramp_text_start),	\
+	OUTSIDE("kexec", .addr = __relocate_new_kernel_start),		\
+	{ "misaligned", .addr = text_poke_test_site + 2, .new = nop,	\
+	  .len = LEN, .error = -EINVAL },				\
+	{ "half of an instruction", .new = jump, .len = LEN / 2,	\
+	  .error = -EINVAL },						\
+	{ "two instructions", .new = too_long, .len = 2 * LEN,		\
+	  .error = -EINVAL },						\
+	{ "a branch that does not reach",				\
+	  .new = TEXT_POKE_TEST_INSN_LE(0xd4202000), .len = LEN,	\
+	  .error = -ERANGE },						\
+	{ "a probe of entry code", .addr = __entry_text_start,		\
+	  .new = TEXT_POKE_TEST_INSN_LE(0xd4200080), .len = LEN,	\
+	  .error = -EOPNOTSUPP },					\
+	{ "a slot for entry code", .addr = __entry_text_start,		\
+	  .new = TEXT_POKE_TEST_INSN_LE(0x52800080), .len = LEN,	\
+	  .error = -EOPNOTSUPP },
+
 /* brk #8 */
 static inline void text_poke_test_trap(void *unit)
 {
@@ -146,6 +173,9 @@ static inline bool text_poke_test_flags_kept(const struct pt_regs *regs)
 {
 	return regs->pstate == (PSR_MODE_EL1h | PSR_N_BIT);
 }
+
+/* CPUs come online whoever holds text_mutex. */
+#define TEXT_POKE_TEST_CPUS_COME	true
 
 /* Between the trap and text_poke_handle_trap(); static ones may be inlined. */
 #define TEXT_POKE_TEST_PATH "el1h_64_sync_handler", "el1_brk64"

@@ -18,6 +18,7 @@
 
 #include <asm/nops.h>
 #include <asm/ptrace.h>
+#include <asm/realmode.h>
 
 #define TEXT_POKE_TEST_LEN	5
 
@@ -114,6 +115,18 @@ static inline void text_poke_test_odd(void *insn)
 	memcpy(insn, odd, sizeof(odd));
 }
 
+/*
+ * Input that is bad on this architecture: see input_test.c.  The trampoline to
+ * protected mode and the vDSO are copies, of which the kernel's text has none.
+ */
+#define TEXT_POKE_TEST_BAD_INPUTS					\
+	OUTSIDE("over the end of the text", .addr = _etext - 2),	\
+	OUTSIDE("a trampoline", .at = (void *)&real_mode_header),	\
+	{ "half of an instruction", .new = jump, .len = LEN - 1,	\
+	  .error = -EINVAL },						\
+	{ "an instruction and a half", .new = (u8 []){ 0x90, 0xe9 },	\
+	  .len = 2, .error = -EINVAL },
+
 /* The encoders have nothing to return for a branch that does not reach. */
 static inline bool text_poke_test_unencodable(void *insn)
 {
@@ -153,6 +166,9 @@ static inline bool text_poke_test_flags_kept(const struct pt_regs *regs)
 {
 	return regs->flags == (X86_EFLAGS_FIXED | X86_EFLAGS_CF | X86_EFLAGS_IF);
 }
+
+/* Bring-up takes text_mutex: no CPU comes in the middle of a batch. */
+#define TEXT_POKE_TEST_CPUS_COME	false
 
 /* Between the trap and text_poke_handle_trap(). */
 #define TEXT_POKE_TEST_PATH "asm_exc_int3", "exc_int3"

@@ -15,10 +15,14 @@
 
 #ifndef __ASSEMBLY__
 
-#include <linux/nmi.h>
+#include <linux/cpumask.h>
+#include <linux/smp.h>
 #include <linux/string.h>
 #include <linux/types.h>
 
+#include <asm/apic.h>
+#include <asm/irq_vectors.h>
+#include <asm/nmi.h>
 #include <asm/text-patching.h>
 #include <asm/text_poke_conformance.h>
 
@@ -120,16 +124,20 @@ static inline void text_poke_torture_fit(u64 *regs)
 	regs[0] &= TEXT_POKE_TORTURE_FLAGS;
 }
 
-/*
- * Each NMI reads too, whoever has sent it; if <linux/nmi.h> has what is needed
- * for that, which it has with ACPI only.
- */
-#ifdef register_nmi_handler
+/* Readers are sent NMIs. */
+#define TEXT_POKE_TORTURE_NMI	true
 
+/* CPUs that have been sent one and have not taken it. */
+static struct cpumask text_poke_torture_nmi_due;
+
+/* Each NMI reads, whoever has sent it. */
 static int text_poke_torture_nmi(unsigned int type, struct pt_regs *regs)
 {
+	int cpu = raw_smp_processor_id();
+
 	text_poke_torture_read_in_nmi();
-	return NMI_DONE;
+	return cpumask_test_and_clear_cpu(cpu, &text_poke_torture_nmi_due) ?
+	       NMI_HANDLED : NMI_DONE;
 }
 
 static inline int text_poke_torture_nmi_begin(void)
@@ -143,16 +151,18 @@ static inline void text_poke_torture_nmi_end(void)
 	unregister_nmi_handler(NMI_LOCAL, "text_poke_torture");
 }
 
-#else /* !register_nmi_handler */
-
-static inline int text_poke_torture_nmi_begin(void)
+/* One at a time, or the second could find that it was not due. */
+static inline void text_poke_torture_nmi_send(int cpu)
 {
-	return 0;
+	if (!cpumask_test_and_set_cpu(cpu, &text_poke_torture_nmi_due))
+		__apic_send_IPI(cpu, NMI_VECTOR);
 }
 
-static inline void text_poke_torture_nmi_end(void) { }
-
-#endif /* !register_nmi_handler */
+/* What a CPU was sent before it went offline never came. */
+static inline void text_poke_torture_nmi_forget(int cpu)
+{
+	cpumask_clear_cpu(cpu, &text_poke_torture_nmi_due);
+}
 
 #endif /* !__ASSEMBLY__ */
 

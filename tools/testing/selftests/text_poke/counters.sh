@@ -8,11 +8,16 @@ STATS=/sys/kernel/debug/text_poke/stats
 TRACING=/sys/kernel/tracing
 SCHEDSTATS=/proc/sys/kernel/sched_schedstats
 
-# Skips the whole test on a kernel, or for a user, that cannot do it.
-need_counters()
+mount_debugfs()
 {
 	grep -q ' /sys/kernel/debug debugfs ' /proc/mounts ||
 		mount -t debugfs none /sys/kernel/debug
+}
+
+# Skips the whole test on a kernel, or for a user, that cannot do it.
+need_counters()
+{
+	mount_debugfs
 	[ -e $TRACING/current_tracer ] || mount -t tracefs none $TRACING
 	for file in $STATS $TRACING/current_tracer $SCHEDSTATS; do
 		[ -r $file ] && continue

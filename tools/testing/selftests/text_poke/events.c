@@ -26,6 +26,7 @@
 
 struct ring {
 	int fd;
+	size_t bytes;
 	struct perf_event_mmap_page *meta;
 	__u8 *data;
 };
@@ -33,12 +34,14 @@ struct ring {
 struct events {
 	struct ring *rings;
 	int nr_rings;
+	size_t ring_bytes;
 	struct pokes pokes;
 	struct notes notes;
 	__u64 lost;
 	__u64 record[RECORD_MAX / sizeof(__u64)];
 	pthread_mutex_t lock;
 	pthread_t drainer;
+	bool drains;
 	bool stop;
 };
 
@@ -170,8 +173,8 @@ static void keep_record(struct events *ev, const struct perf_event_header *h)
 /* A record may start at the end of the buffer and go on at its beginning. */
 static void ring_copy(const struct ring *r, __u64 pos, void *to, size_t len)
 {
-	size_t off = pos % RING_BYTES;
-	size_t first = RING_BYTES - off;
+	size_t off = pos % r->bytes;
+	size_t first = r->bytes - off;
 
 	if (first > len)
 		first = len;
@@ -221,7 +224,7 @@ static void *drainer(void *arg)
 static int ring_map(struct ring *r)
 {
 	size_t page = sysconf(_SC_PAGESIZE);
-	void *map = mmap(NULL, page + RING_BYTES, PROT_READ | PROT_WRITE,
+	void *map = mmap(NULL, page + r->bytes, PROT_READ | PROT_WRITE,
 			 MAP_SHARED, r->fd, 0);
 
 	if (map == MAP_FAILED)
@@ -240,6 +243,7 @@ static int rings_open(struct events *ev)
 	for (int cpu = 0; cpu < cpus; cpu++) {
 		struct ring *r = &ev->rings[ev->nr_rings];
 
+		r->bytes = ev->ring_bytes;
 		r->fd = perf_open_text_poke(-1, cpu, false);
 		if (r->fd < 0 && errno == ENODEV)
 			continue;
@@ -250,16 +254,29 @@ static int rings_open(struct events *ev)
 	return 0;
 }
 
-struct events *events_open(void)
+static struct events *events_new(size_t ring_bytes)
 {
 	struct events *ev = must_alloc(calloc(1, sizeof(*ev)));
 
+	ev->ring_bytes = ring_bytes;
 	pthread_mutex_init(&ev->lock, NULL);
-	if (rings_open(ev))
+	return rings_open(ev) ? NULL : ev;
+}
+
+struct events *events_open(void)
+{
+	struct events *ev = events_new(RING_BYTES);
+
+	if (!ev || pthread_create(&ev->drainer, NULL, drainer, ev))
 		return NULL;
-	if (pthread_create(&ev->drainer, NULL, drainer, ev))
-		return NULL;
+	ev->drains = true;
 	return ev;
+}
+
+/* Buffers of one page, which nobody reads before events_settle(). */
+struct events *events_open_small(void)
+{
+	return events_new(sysconf(_SC_PAGESIZE));
 }
 
 /* Returns how many records there are, buffers included. */
@@ -298,7 +315,8 @@ void events_stop(struct events *ev)
 	__u64 counted = 0;
 
 	__atomic_store_n(&ev->stop, true, __ATOMIC_RELAXED);
-	pthread_join(ev->drainer, NULL);
+	if (ev->drains)
+		pthread_join(ev->drainer, NULL);
 	events_drain(ev);
 	for (int i = 0; i < ev->nr_rings; i++) {
 		counted += ring_lost(&ev->rings[i]);

@@ -4,7 +4,8 @@
  * memory outside the text (notes.c), what memory holds (kcore.c), whether they
  * agree (oracle.c), whether the oracle can be trusted (mutate.c) and what makes
  * the kernel change its text (workload.c; kprobes.c, modules.c, bpf.c), with
- * CPUs that come and go (hotplug.c).
+ * CPUs that come and go (hotplug.c) and tasks that are killed or frozen at it
+ * (faults.c).
  */
 #ifndef SELFTESTS_TEXT_POKE_H
 #define SELFTESTS_TEXT_POKE_H
@@ -84,6 +85,7 @@ struct events;
 
 int perf_open_text_poke(pid_t pid, int cpu, bool exclude_kernel);
 struct events *events_open(void);
+struct events *events_open_small(void);
 size_t events_settle(struct events *ev);
 void events_stop(struct events *ev);
 const struct pokes *events_pokes(const struct events *ev);
@@ -149,6 +151,12 @@ bool bpf_work(void);
 void bpf_set(bool on);
 bool bpf_has_btf(void);
 int bpf_entries(void);
+
+/* faults.c */
+bool killed_work(void);
+void killed_set(bool on);
+bool frozen_work(void);
+void frozen_set(bool on);
 
 /* counters.c */
 void mount_kernel_fs(void);

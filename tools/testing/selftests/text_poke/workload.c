@@ -64,6 +64,8 @@ static struct knob_group groups[] = {
 	CALLS(kprobes),
 	CALLS(bpf),
 	CALLS(modules),
+	CALLS(killed),
+	CALLS(frozen),
 	GROUP(ftrace, 1),
 };
 

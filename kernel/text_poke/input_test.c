@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit test of bad input: whatever is asked for, and wherever in a batch, the
+ * answer is the error that <linux/text_poke.h> promises, nothing is written and
+ * nothing is recorded.
+ *
+ * Which instructions are no good is in the tables of the conformance test.
+ */
+#include <kunit/test.h>
+#include <linux/cleanup.h>
+#include <linux/cpuhotplug.h>
+#include <linux/execmem.h>
+#include <linux/kernel.h>
+#include <linux/kprobes.h>
+#include <linux/memory.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/text_poke.h>
+#include <linux/vmalloc.h>
+
+#include <asm/sections.h>
+#include <asm/text_poke_test.h>
+
+#include "test.h"
+
+static u8 nop[LEN], jump[LEN], odd[LEN];
+static u8 too_long[TEXT_POKE_MAX + 1];
+
+/* What is not text, though it could hold instructions. */
+static const u8 rodata[LEN] __aligned(8) = { 1 };
+static u8 data[LEN] __aligned(8) = { 1 };
+static void *nowhere, *heap, *stack, *vmalloced, *unformed, *freed;
+
+/**
+ * struct bad_input - what the core has to turn down
+ * @name:	of the case
+ * @addr:	where; NULL: at text_poke_test_site
+ * @at:	where the address is kept, if it is known only later
+ * @old:	what is said to be there; NULL: nothing is
+ * @new:	what shall be there
+ * @len:	length of both
+ * @error:	what is returned
+ */
+struct bad_input {
+	const char *name;
+	const void *addr;
+	void *const *at;
+	const void *old;
+	const void *new;
+	size_t len;
+	int error;
+};
+
+#define OUTSIDE(what, ...) \
+	{ .name = what, .new = nop, .len = LEN, .error = -ENXIO, __VA_ARGS__ }
+
+static const struct bad_input inputs[] = {
+	OUTSIDE("NULL", .at = &nowhere),
+	OUTSIDE("user space", .addr = (void *)0x10000),
+	OUTSIDE("the last address", .addr = (void *)-(long)LEN),
+	OUTSIDE("in front of the text", .addr = _stext - 8),
+	OUTSIDE("behind the text", .addr = _etext),
+	OUTSIDE("read-only data", .addr = rodata),
+	OUTSIDE("data", .addr = data),
+	OUTSIDE("the heap", .at = &heap),
+	OUTSIDE("a stack", .at = &stack),
+	OUTSIDE("vmalloc", .at = &vmalloced),
+	OUTSIDE("a module that is not formed", .at = &unformed),
+	OUTSIDE("a module that was freed", .at = &freed),
+	{ "no bytes", .new = jump, .error = -EINVAL },
+	{ "no bytes at all", .addr = _stext, .new = jump, .error = -EINVAL },
+	{ "too many bytes", .new = too_long, .len = TEXT_POKE_MAX + 1,
+	  .error = -EINVAL },
+	{ "no instruction", .len = LEN, .error = -EINVAL },
+	{ "other old bytes", .old = jump, .new = jump, .len = LEN,
+	  .error = -EILSEQ },
+	{ "what nobody can act as", .old = nop, .new = odd, .len = LEN,
+	  .error = -EOPNOTSUPP },
+	TEXT_POKE_TEST_BAD_INPUTS
+};
+
+static void name_of(const struct bad_input *bad, char *desc)
+{
+	strscpy(desc, bad->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(inputs, inputs, name_of);
+
+static void *addr_of(const struct bad_input *bad)
+{
+	if (bad->at)
+		return *bad->at;
+	return bad->addr ? (void *)bad->addr : site_addr();
+}
+
+/* In front of the bad one: none, one, and more than fit without memory. */
+static const unsigned int places[] = { 0, 1, 100 };
+
+static int queue_good_ones(unsigned int nr)
+{
+	unsigned int i;
+	u8 branch[LEN];
+	int ret = 0;
+
+	text_poke_test_jump(branch, field_addr(0), field_addr(1));
+	for (i = 0; !ret && i < nr; i++)
+		ret = text_poke_batch_add(field_addr(i), nop, branch, LEN, NULL);
+	return ret;
+}
+
+static bool texts_are_untouched(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < TEXT_POKE_TEST_FIELD; i++)
+		if (text_poke_verify(field_addr(i), nop, LEN))
+			return false;
+	return !text_poke_verify(site_addr(), nop, LEN);
+}
+
+/* The good ones are given up, as callers do when one of theirs is refused. */
+static void add_bad_one(struct kunit *test, const struct bad_input *bad,
+			unsigned int place)
+{
+	u8 before[LEN] = {}, after[LEN] = {};
+	void *addr = addr_of(bad);
+
+	copy_from_kernel_nofault(before, addr, LEN);
+	scoped_guard(own_pokes) {
+		KUNIT_EXPECT_EQ(test, 0, queue_good_ones(place));
+		KUNIT_EXPECT_EQ_MSG(test, bad->error,
+				    text_poke_batch_add(addr, bad->old, bad->new,
+							bad->len, NULL),
+				    "behind %u others", place);
+		text_poke_batch_cancel();
+	}
+	copy_from_kernel_nofault(after, addr, LEN);
+	KUNIT_EXPECT_MEMEQ(test, before, after, LEN);
+	KUNIT_EXPECT_EQ(test, text_poke_test_stats.refused, 1);
+}
+
+static void check_input(struct kunit *test, const struct bad_input *bad)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(places); i++) {
+		text_poke_test_stats = (struct text_poke_stats) {};
+		add_bad_one(test, bad, places[i]);
+		KUNIT_EXPECT_EQ(test, text_poke_test_stats.batches, 0);
+		KUNIT_EXPECT_EQ(test, text_poke_test_stats.mappings, 0);
+		KUNIT_EXPECT_EQ(test, text_poke_test_stats.records, 0);
+	}
+	KUNIT_EXPECT_TRUE(test, texts_are_untouched());
+}
+
+static void bad_inputs_change_nothing(struct kunit *test)
+{
+	check_input(test, test->param_value);
+	text_poke_test_listen(test);
+	check_input(test, test->param_value);
+}
+
+/* A refused site is not in the batch; those beside it are written. */
+static void others_of_the_batch_are_still_good(struct kunit *test)
+{
+	u8 branch[LEN];
+
+	text_poke_test_jump(branch, field_addr(0), field_addr(1));
+	guard(own_pokes)();
+	KUNIT_EXPECT_EQ(test, 0, queue_good_ones(1));
+	KUNIT_EXPECT_EQ(test, -EILSEQ,
+			text_poke_batch_add(site_addr(), jump, jump, LEN, NULL));
+	KUNIT_EXPECT_EQ(test, 0, text_poke_batch_finish());
+	KUNIT_EXPECT_EQ(test, 0, text_poke_verify(field_addr(0), branch, LEN));
+	KUNIT_EXPECT_EQ(test, 0, text_poke_single(field_addr(0), branch, nop,
+						  LEN, NULL));
+}
+
+/* Until the init text is freed it is text; then it is not, though still there. */
+static void init_text_that_goes_is_refused(struct kunit *test)
+{
+	u8 *addr = (u8 *)ALIGN((unsigned long)_sinittext, 8);
+	enum system_states state = system_state;
+	u8 before[LEN];
+
+	if (state >= SYSTEM_FREEING_INITMEM)
+		kunit_skip(test, "it has gone");
+
+	memcpy(before, addr, LEN);
+	scoped_guard(own_pokes) {
+		system_state = SYSTEM_FREEING_INITMEM;
+		KUNIT_EXPECT_EQ(test, -ENXIO, text_poke_single(addr, NULL, nop,
+							       LEN, NULL));
+		KUNIT_EXPECT_EQ(test, -ENXIO, text_poke_early(addr, NULL, nop,
+							      LEN));
+		system_state = state;
+	}
+	KUNIT_EXPECT_MEMEQ(test, before, addr, LEN);
+	KUNIT_EXPECT_EQ(test, text_poke_test_stats.batches, 0);
+}
+
+/* Where modules are put, but there is none. */
+static void early_pokes_need_memory(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, -EFAULT, text_poke_early(freed, NULL, nop, LEN));
+	KUNIT_EXPECT_EQ(test, -EINVAL, text_poke_early(unformed, NULL, nop, 0));
+	KUNIT_EXPECT_EQ(test, -EILSEQ, text_poke_early(unformed, jump, nop, LEN));
+}
+
+static void what_cannot_be_compared_is_no_match(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, -EINVAL, text_poke_verify(site_addr(), too_long,
+							sizeof(too_long)));
+	KUNIT_EXPECT_EQ(test, -EFAULT, text_poke_verify(freed, nop, LEN));
+	KUNIT_EXPECT_EQ(test, -EILSEQ, text_poke_verify(site_addr(), jump, LEN));
+}
+
+/* There is an alias, or a store, for each byte, or an error. */
+static void stores_to_nowhere_fail(struct kunit *test)
+{
+	static const size_t lens[] = { 1, 2, 3, 4, 8 };
+	text_poke_store_t *store = text_poke_storer();
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(lens); i++)
+		KUNIT_EXPECT_EQ(test, -EFAULT, store(freed, too_long, lens[i]));
+}
+
+#ifdef CONFIG_KPROBES
+/* What somebody else has put there is not taken for the instruction. */
+static void foreign_breakpoints_are_other_old_bytes(struct kunit *test)
+{
+	struct kprobe probe = { .addr = site_addr() };
+
+	KUNIT_ASSERT_EQ(test, 0, register_kprobe(&probe));
+	KUNIT_EXPECT_EQ(test, -EILSEQ, poke(site_addr(), nop, jump, LEN));
+	KUNIT_EXPECT_EQ(test, text_poke_test_stats.batches, 0);
+	KUNIT_EXPECT_EQ(test, text_poke_test_fn(), 1);
+	unregister_kprobe(&probe);
+}
+#endif
+
+/* All there is to a batch of no sites is its end. */
+static void empty_batches_do_nothing(struct kunit *test)
+{
+	guard(own_pokes)();
+	KUNIT_EXPECT_EQ(test, 0, text_poke_batch_finish());
+	text_poke_batch_cancel();
+	KUNIT_EXPECT_EQ(test, 0, text_poke_batch_finish());
+}
+
+static void poke_field(struct kunit *test, unsigned int nr, const u8 *old,
+		       const u8 *new)
+{
+	unsigned int i;
+
+	guard(own_pokes)();
+	for (i = 0; i < nr; i++)
+		KUNIT_ASSERT_EQ(test, 0, text_poke_batch_add(field_addr(i), old,
+							     new, LEN, NULL));
+	KUNIT_EXPECT_EQ(test, 0, text_poke_batch_finish());
+	for (i = 0; i < TEXT_POKE_TEST_FIELD; i++)
+		KUNIT_ASSERT_EQ(test, 0, text_poke_verify(field_addr(i),
+							  i < nr ? new : nop,
+							  LEN));
+}
+
+/* Around the sizes of the queue, of what fits into it first, and of a wave. */
+static void batches_may_have_any_size(struct kunit *test)
+{
+	static const unsigned int sizes[] = {
+		1, 2, 63, 64, 65, 128, 129, 255, 256, 257, TEXT_POKE_WAVE - 1,
+		TEXT_POKE_WAVE, TEXT_POKE_WAVE + 1, TEXT_POKE_TEST_FIELD,
+	};
+	u8 branch[LEN];
+	int i;
+
+	text_poke_test_listen(test);
+	text_poke_test_jump(branch, field_addr(0), field_addr(1));
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		poke_field(test, sizes[i], nop, branch);
+		poke_field(test, sizes[i], branch, nop);
+	}
+}
+
+static int poke_there_and_back(unsigned int cpu)
+{
+	return poke(site_addr(), nop, jump, LEN) ?:
+	       poke(site_addr(), jump, nop, LEN);
+}
+
+/* Whoever does so holds cpu_hotplug_lock, which comes before text_mutex. */
+static void callbacks_of_cpu_hotplug_may_poke(struct kunit *test)
+{
+	int state;
+
+	text_poke_test_listen(test);
+	state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "text_poke:test",
+				  poke_there_and_back, NULL);
+	KUNIT_EXPECT_GT(test, state, 0);
+	if (state > 0)
+		cpuhp_remove_state(state);
+	KUNIT_EXPECT_GE(test, text_poke_test_stats.guarded,
+			2 * num_online_cpus());
+}
+
+/* A module's text while it is put together is as writable as any memory. */
+static void *alloc_text(void)
+{
+	void *text = execmem_alloc(EXECMEM_MODULE_TEXT, PAGE_SIZE);
+
+	if (text)
+		memset(text, 0, PAGE_SIZE);
+	return text;
+}
+
+static int input_suite_init(struct kunit_suite *suite)
+{
+	text_poke_test_nop(nop);
+	text_poke_test_jump(jump, site_addr(), text_poke_test_target);
+	text_poke_test_odd(odd);
+
+	heap = kzalloc(LEN, GFP_KERNEL);
+	vmalloced = vzalloc(PAGE_SIZE);
+	unformed = alloc_text();
+	freed = alloc_text();
+	if (!heap || !vmalloced || !unformed || !freed)
+		return -ENOMEM;
+	execmem_free(freed);
+	vm_unmap_aliases();
+	return 0;
+}
+
+static void input_suite_exit(struct kunit_suite *suite)
+{
+	kfree(heap);
+	vfree(vmalloced);
+	if (unformed)
+		execmem_free(unformed);
+}
+
+static int input_init(struct kunit *test)
+{
+	stack = current->stack;
+	text_poke_test_stats = (struct text_poke_stats) {};
+	return 0;
+}
+
+static struct kunit_case input_cases[] = {
+	KUNIT_CASE_PARAM(bad_inputs_change_nothing, inputs_gen_params),
+	KUNIT_CASE(others_of_the_batch_are_still_good),
+	KUNIT_CASE(init_text_that_goes_is_refused),
+	KUNIT_CASE(early_pokes_need_memory),
+	KUNIT_CASE(what_cannot_be_compared_is_no_match),
+	KUNIT_CASE(stores_to_nowhere_fail),
+#ifdef CONFIG_KPROBES
+	KUNIT_CASE(foreign_breakpoints_are_other_old_bytes),
+#endif
+	KUNIT_CASE(empty_batches_do_nothing),
+	KUNIT_CASE(batches_may_have_any_size),
+	KUNIT_CASE(callbacks_of_cpu_hotplug_may_poke),
+	{}
+};
+
+static struct kunit_suite input_suite = {
+	.name		= "text_poke_input",
+	.suite_init	= input_suite_init,
+	.suite_exit	= input_suite_exit,
+	.init		= input_init,
+	.test_cases	= input_cases,
+};
+
+kunit_test_suite(input_suite);
+
+MODULE_DESCRIPTION("KUnit test of what the text poke core refuses");
+MODULE_LICENSE("GPL");

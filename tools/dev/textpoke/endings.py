@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0
+"""How a kernel ends in the middle of a batch: it panics as ever, and another kernel can go on.
+
+A guest lets the function tracer arm thousands of functions, with syncs that take seconds,
+and ends while they trap: see guest/ending.sh.
+"""
+
+import re
+
+from . import arch as arches
+from . import boot, initramfs, kernel, paths, tests
+from .errors import OK, PANIC
+from .ktap import FAILED, PASSED, Result
+from .say import run, say
+
+ARMED = "the text is full of traps"
+PANICKED = "Kernel panic - not syncing: sysrq triggered crash"
+# What a trap that nobody handles makes the kernel say.
+UNHANDLED = re.compile(r"int3: \d|Unexpected kernel BRK|Unhandled .*trap|Oops: int3|recursive fault|BUG: stack guard")
+RESERVED = "crashkernel=256M"
+# The words that the second kernel knows itself by.
+NEXT = "textpoke.next"
+NEXT_JOB = f"grep -q {NEXT} /proc/cmdline"
+TIMEOUT = 300
+
+
+def _result(name, good, note=""):
+    return Result(f"in the middle of a batch: {name}", PASSED if good else FAILED, "" if good else note)
+
+
+def text_of(result):
+    return result.log.read_text(errors="replace") if result.log.exists() else ""
+
+
+def in_time(text):
+    """Whether the guest got as far as a text full of traps, and took none of them badly."""
+    if ARMED not in text:
+        return "the batch was never in the middle"
+    if found := UNHANDLED.search(text[text.index(ARMED):]):
+        return f"a trap was not handled: {found[0]}"
+    return ""
+
+
+def panic_verdict(code, text):
+    """'' if a kernel has said why it dies, and then was reset."""
+    if wrong := in_time(text):
+        return wrong
+    if PANICKED not in text:
+        return "there is no word of the panic"
+    return "" if code == PANIC else "it did not end"
+
+
+def next_verdict(verdict, text):
+    """'' if the second kernel has given its verdict."""
+    if wrong := in_time(text):
+        return wrong
+    return "" if verdict == OK else "the next kernel did not get as far as its verdict"
+
+
+def _initrd(name, kdir, how):
+    """The guest's, with the next kernel and its own initramfs if there is to be one."""
+    arch, program = arches.get(name), kdir / "kexec"
+    run([f"{arch.cross}gcc", "-static", "-O2", initramfs.GUEST / "kexec.c", "-o", program],
+        log=paths.LOGS / f"kexec-{name}.log", what="building kexec")
+    folder = tests.install_selftests(name, kdir, tests.SELFTESTS[:1])
+    extra = {"selftests": folder, "usr/bin/kexec": program}
+    if how != "panic":
+        extra |= {"next.kernel": kernel.image_of(name, kdir), "next.cpio.gz": initramfs.build_initramfs(name, job=NEXT_JOB.encode())}
+    return initramfs.build_initramfs(name, extra=extra, job=initramfs.GUEST / "ending.sh", kdir=kdir,
+                                     args=[how, f"{boot.command_line(arch, NEXT)} maxcpus=1"])
+
+
+def ending(name, kdir, how):
+    """Boot a guest that ends in one way; its boot's result."""
+    say(f"a guest on {name} that ends in the middle of a batch: {how}")
+    return boot.boot(name, kdir, _initrd(name, kdir, how), append=f"{tests.LOG} {RESERVED}", timeout=TIMEOUT, echo=False, turns=True,
+                     grace=TIMEOUT if how == "crash" else boot.PANIC_GRACE)
+
+
+def endings(name, kdir):
+    """Results of all ways."""
+    panic = ending(name, kdir, "panic")
+    wrong = panic_verdict(panic.code, text_of(panic))
+    yield _result("a panic is told, and ends the guest", not wrong, wrong)
+    for how, what in (("crash", "after a panic the crash kernel runs"), ("kexec", "another kernel takes over")):
+        result = ending(name, kdir, how)
+        wrong = next_verdict(result.verdict, text_of(result))
+        yield _result(what, not wrong, wrong)

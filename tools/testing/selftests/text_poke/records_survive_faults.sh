@@ -1,0 +1,27 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Text and records agree after tasks were killed while they changed text or
+# listened, after the machine was put to sleep meanwhile, with syncs that take
+# long and a queue that does not grow.
+
+cd "$(dirname "$0")" || exit 1
+. ./counters.sh
+
+FAIL=/sys/kernel/debug/fail_text_poke
+# TEXT_POKE_FAULT_QUEUE and TEXT_POKE_FAULT_SYNC.
+HARMLESS=0x28
+
+mount_debugfs
+if [ -d $FAIL ]; then
+	echo $HARMLESS > $FAIL/points
+	echo 2 > $FAIL/delay
+	echo -1 > $FAIL/times
+	echo 0 > $FAIL/verbose
+	echo 20 > $FAIL/probability
+fi
+./replay --workload keys,killed,frozen
+CODE=$?
+if [ -d $FAIL ]; then
+	echo 0 > $FAIL/probability
+fi
+exit $CODE
