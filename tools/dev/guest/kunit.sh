@@ -3,4 +3,4 @@
 # The KUnit suites ran at boot; send out what the kernel said.
 dmesg >/tmp/kunit.log
 . /lib/textpoke.sh
-cd /tmp && send_out kunit.log
+cd /tmp && send_out kunit.log $(coverage)

@@ -109,4 +109,4 @@ done
 # Through a pipe, for the runner opens its output twice, and in a file it would write over itself.
 ./run_kselftest.sh $collections 2>&1 | tee /tmp/selftests.ktap
 . /lib/textpoke.sh
-cd /tmp && send_out selftests.ktap
+cd /tmp && send_out selftests.ktap $(coverage)

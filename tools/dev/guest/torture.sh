@@ -139,4 +139,4 @@ for file in $OUT/did.*; do
 	echo "${file##*/did.} $(wc -l <"$file")"
 done >$OUT/counts
 . /lib/textpoke.sh
-cd $OUT && send_out kernel replay counts
+cd $OUT && send_out kernel replay counts $(coverage)

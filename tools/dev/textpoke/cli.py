@@ -140,6 +140,8 @@ COMMANDS = {
                        _pass("mutants", "main")),
     "torture": Command("the torture test, beside everything else that changes text or gets in the way", "ARCH LLVM KERNEL MINUTES SMP APPEND",
                        _pass("check", "torment")),
+    "coverage": Command("which lines of the core and of a backend the tests execute, and which errors they provoke", "ARCH KERNEL",
+                        _pass("coverage", "main")),
     "bench": Command("what changing text costs, base and series side by side, against the targets", "ARCH KERNEL", _pass("bench", "main")),
     "tree": Command("build/tree: a git tree, one commit per patch, to edit and commit in", "", _call("series", "tree")),
     "refresh": Command("write files and hunks back from build/tree", "", _call("series", "refresh")),
