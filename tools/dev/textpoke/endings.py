@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """How a kernel ends in the middle of a batch: it panics as ever, and another kernel can go on.
 
-A guest lets the function tracer arm thousands of functions, with syncs that take seconds,
+A guest lets the function tracer arm thousands of functions, with syncs that take long,
 and ends while they trap: see guest/ending.sh.
 """
 
