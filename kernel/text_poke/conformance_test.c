@@ -550,6 +550,128 @@ static void alias_goes_away(struct kunit *test)
 }
 
 /**
+ * struct hijacker - a CPU that tries to write through another one's alias
+ * @task:	its thread
+ * @to:		where in the alias; NULL: not yet
+ * @byte:	what is there, so that no harm is done
+ * @gone:	the alias is gone, or should be
+ * @self:	the CPU whose alias it is can write there
+ * @tries:	how often it was tried, before and after
+ * @hits:	how often that was a success
+ */
+struct hijacker {
+	struct task_struct *task;
+	u8 *to;
+	u8 byte;
+	bool gone;
+	bool self;
+	unsigned int tries[2];
+	unsigned int hits[2];
+};
+
+#define HIJACKER_TRIES 100
+
+static struct hijacker hijacker;
+
+static int hijack(void *unused)
+{
+	while (!kthread_should_stop()) {
+		/* Pairs with the release in watched_alias(). */
+		u8 *to = smp_load_acquire(&hijacker.to);
+		bool gone = READ_ONCE(hijacker.gone);
+
+		if (to) {
+			hijacker.hits[gone] += text_poke_test_write(to, hijacker.byte);
+			WRITE_ONCE(hijacker.tries[gone], hijacker.tries[gone] + 1);
+		}
+		cond_resched();
+	}
+	return 0;
+}
+
+static void wait_for_tries(unsigned int ms)
+{
+	unsigned int *tries = &hijacker.tries[hijacker.gone];
+	unsigned int enough = READ_ONCE(*tries) + HIJACKER_TRIES;
+
+	while (ms-- && READ_ONCE(*tries) < enough)
+		mdelay(1);
+}
+
+/* Behind the site is another one, which stays as it is. */
+static int watched_alias(void *alias, const void *bytes, size_t len)
+{
+	hijacker.self = text_poke_test_write(alias + LEN, hijacker.byte);
+	/* Pairs with the acquire in hijack(). */
+	smp_store_release(&hijacker.to, alias + LEN);
+	wait_for_tries(20);
+	return copy_to_kernel_nofault(alias, bytes, len);
+}
+
+/* Not close to the end of a page, where the alias would end as well. */
+static void *watched_site(void)
+{
+	unsigned int i = 0;
+
+	while (offset_in_page(field_addr(i)) > PAGE_SIZE / 2)
+		i++;
+	return field_addr(i);
+}
+
+static void poke_watched(struct kunit *test)
+{
+	void *site = watched_site();
+	u8 nop[LEN], jump[LEN];
+
+	text_poke_test_nop(nop);
+	text_poke_test_jump(jump, site, site + LEN);
+	hijacker.byte = nop[0];
+
+	guard(own_pokes)();
+	text_poke_test_store(test, watched_alias);
+	KUNIT_EXPECT_EQ(test, 0, text_poke_single(site, nop, jump, LEN, NULL));
+	text_poke_test_store(test, NULL);
+	WRITE_ONCE(hijacker.gone, true);
+	wait_for_tries(1000);
+	WRITE_ONCE(hijacker.to, NULL);
+	kthread_stop(hijacker.task);
+	KUNIT_EXPECT_EQ(test, 0, text_poke_single(site, jump, nop, LEN, NULL));
+}
+
+/*
+ * While somebody writes, his alias is there for the others as well or it is
+ * not, as the architecture has it.  Then it is there for nobody.
+ */
+static void alias_is_no_use_to_others(struct kunit *test)
+{
+	if (num_online_cpus() < 2)
+		kunit_skip(test, "needs a second CPU");
+
+	memset(&hijacker, 0, sizeof(hijacker));
+	migrate_disable();
+	hijacker.task = kthread_create(hijack, NULL, "text_poke_test");
+	if (!IS_ERR(hijacker.task)) {
+		kthread_bind(hijacker.task,
+			     cpumask_any_but(cpu_online_mask,
+					     smp_processor_id()));
+		wake_up_process(hijacker.task);
+		poke_watched(test);
+	}
+	migrate_enable();
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(hijacker.task));
+	KUNIT_EXPECT_TRUE(test, hijacker.self);
+	KUNIT_EXPECT_GE(test, hijacker.tries[false], HIJACKER_TRIES);
+	KUNIT_EXPECT_GE(test, hijacker.tries[true], HIJACKER_TRIES);
+	KUNIT_EXPECT_EQ(test, !!hijacker.hits[false],
+			TEXT_POKE_TEST_ALIAS_IS_SHARED);
+	KUNIT_EXPECT_EQ(test, hijacker.hits[true], 0);
+	kunit_info(test, "%u of %u writes while it is there, %u of %u later",
+		   hijacker.hits[false], hijacker.tries[false],
+		   hijacker.hits[true], hijacker.tries[true]);
+}
+
+/**
  * struct masked - a CPU that cannot take an interrupt for a while
  * @task:	what keeps it busy
  * @begun:	interrupts are off
@@ -673,6 +795,7 @@ static struct kunit_case conformance_cases[] = {
 	KUNIT_CASE_SLOW(failed_stores_leave_the_old_instruction),
 	KUNIT_CASE(alias_shows_the_text),
 	KUNIT_CASE(alias_goes_away),
+	KUNIT_CASE(alias_is_no_use_to_others),
 	KUNIT_CASE(sync_waits_for_every_cpu),
 	KUNIT_CASE(batches_wait_for_every_cpu),
 	{}

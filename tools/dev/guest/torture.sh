@@ -81,6 +81,18 @@ writable()
 	done
 }
 
+# Tasks are frozen and devices put to sleep; those of the kernel that change text go on.
+suspend()
+{
+	[ -w /sys/power/pm_test ] || return
+	echo 0 >/sys/module/suspend/parameters/pm_test_delay
+	echo devices >/sys/power/pm_test
+	until over; do
+		echo freeze >/sys/power/state && did suspend
+		sleep 7
+	done
+}
+
 # By NMI where there are any.
 backtraces()
 {
@@ -109,7 +121,7 @@ replay()
 }
 
 mkdir -p $OUT
-for job in graph pressure writable backtraces; do
+for job in graph pressure writable suspend backtraces; do
 	$job &
 	JOBS="$JOBS $!"
 done

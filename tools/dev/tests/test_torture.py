@@ -25,7 +25,7 @@ ok 3 none_lost: 0 of 2 CPUs
 # Totals: pass:3 fail:0
 """
 REPLAY = f"replay --seconds 5\n{ONE}status 0\nreplay --seconds 5 --hotplug 1\n{ONE}status 0\n"
-COUNTS = "graph 3\npressure 2\nwx-looks 60\nbacktraces 9\nlivepatch 1\n"
+COUNTS = "graph 3\npressure 2\nwx-looks 60\nsuspend 5\nbacktraces 9\nlivepatch 1\n"
 
 
 def sent(kernel=KERNEL, replay=REPLAY, counts=COUNTS):

@@ -14,7 +14,7 @@ from fnmatch import fnmatch
 
 from . import arch as arches
 from . import base as bases
-from . import check, initramfs, kernel, lint, patches, paths, series, tests
+from . import check, coverage, initramfs, kernel, lint, patches, paths, series, tests
 from .ktap import PASSED, Result
 from .say import say
 
@@ -50,10 +50,11 @@ VARIANTS = (
     Variant("32 bits", ("x86",), kind="i386", parts=("boots", "KUnit")),
     Variant("Xen PV", ("x86",), ("xen",)),
     Variant("one CPU, no modules", ("x86",), ("small",), smp=1, parts=("boots", "KUnit")),
+    Variant("locked down", fragments=("lockdown",), parts=("lockdown",)),
     Variant("ftrace's tests at boot", fragments=("startup-tests",), parts=("boots",)),
     Variant("traced from early boot on", append="ftrace=function", parts=("boots", "KUnit")),
 )
-PARTS = {"boots": check.boots, "KUnit": tests.kunit, "selftests": tests.selftests}
+PARTS = {"boots": check.boots, "KUnit": tests.kunit, "selftests": tests.selftests, "lockdown": tests.lockdown}
 
 
 class Kept(check.Report):
@@ -197,6 +198,8 @@ def main(options):
     _tools(report, names)
     for name in backends:
         _variants(report, name)
+    for name in backends:
+        report.keep(f"{name}: coverage", lambda name=name: coverage.coverage(name))
     for name in [name for name in names if name not in backends]:
         report.keep(f"{name}: clang", lambda name=name: _clang_boots(name))
     _every_patch(report, names)

@@ -156,6 +156,15 @@ def selftests(name, kdir, append="", smp=2):
     return run_selftests(name, kdir, targets, folder, helpers, append=append, smp=smp)
 
 
+def lockdown(name, kdir, append="", smp=2):
+    """Who may record, and who may break the kernel, in each mode of lockdown; for a kernel that can be locked down."""
+    say(f"lockdown on {name}")
+    folder = install_selftests(name, kdir, SELFTESTS[:1])
+    initrd = initramfs.build_initramfs(name, extra={"selftests": folder}, job=initramfs.GUEST / "lockdown.sh")
+    result = in_guest(name, kdir, initrd, append, smp)
+    return ktap.parse(sent(result, "selftests.ktap")) + guest_results("lockdown", result)
+
+
 # ftracetest
 
 def _share(folder, number, folders):

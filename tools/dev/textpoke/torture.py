@@ -120,7 +120,7 @@ def replay_results(runs):
 def wanted(name):
     """What must have been done at least once, besides what the kernel counts itself."""
     arch = arches.get(name)
-    return ["graph", "pressure", "wx-looks", "backtraces", "cycles", "modules", *arch.torture]
+    return ["graph", "pressure", "wx-looks", "suspend", "backtraces", "cycles", "modules", *arch.torture]
 
 
 def results(name, sent):

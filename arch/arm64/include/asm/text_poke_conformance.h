@@ -11,6 +11,7 @@
  */
 
 #include <linux/types.h>
+#include <linux/uaccess.h>
 
 #include <asm/insn.h>
 #include <asm/ptrace.h>
@@ -102,6 +103,14 @@
 	TEXT_POKE_TEST_INSN("svc #0", d4, 00, 00, 01, -EOPNOTSUPP),	\
 	TEXT_POKE_TEST_INSN("isb", d5, 03, 3f, df, TEXT_POKE_TEST_OOL),	\
 	TEXT_POKE_TEST_INSN("udf #0", 00, 00, 00, 00, TEXT_POKE_TEST_OOL)	\
+}
+
+/* The alias is in the kernel's page tables, which all CPUs have loaded. */
+#define TEXT_POKE_TEST_ALIAS_IS_SHARED	true
+
+static inline bool text_poke_test_write(void *alias, u8 byte)
+{
+	return !copy_to_kernel_nofault(alias, &byte, 1);
 }
 
 /* The kernel's own encoders. */

@@ -14,6 +14,7 @@
 #include <linux/bits.h>
 #include <linux/string.h>
 #include <linux/types.h>
+#include <linux/uaccess.h>
 
 #include <asm/nops.h>
 #include <asm/processor-flags.h>
@@ -98,6 +99,14 @@
 	{ "mov $1, %eax", { 0xb8, 0x01, 0x00, 0x00, 0x00 }, 5,		\
 	  -EOPNOTSUPP },						\
 	{ "ud2", { 0x0f, 0x0b }, 2, -EOPNOTSUPP }			\
+}
+
+/* The alias is in an address space that one CPU has loaded, among its users'. */
+#define TEXT_POKE_TEST_ALIAS_IS_SHARED	false
+
+static inline bool text_poke_test_write(void *alias, u8 byte)
+{
+	return !copy_to_user_nofault((void __user *)alias, &byte, 1);
 }
 
 /* The kernel's own encoders. */

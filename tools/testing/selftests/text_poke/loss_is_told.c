@@ -49,6 +49,17 @@ static void check_text(void)
 	free(now.bytes);
 }
 
+/*
+ * A tracer that is used for the first time leaves some text behind it, and a
+ * key that perf uses goes off a second after the last event is closed.
+ */
+static void wait_for_deferred_keys(void)
+{
+	change_text();
+	change_back();
+	sleep(2);
+}
+
 /* More than a page for each CPU holds, read when it is too late. */
 static void full_buffers_tell(void)
 {
@@ -127,6 +138,7 @@ int main(void)
 	if (text_range(&start))
 		ksft_exit_fail_perror("finding _stext and _etext");
 	write_file("/sys/kernel/tracing/tracing_on", "0");
+	wait_for_deferred_keys();
 	full_buffers_tell();
 	buffers_that_cannot_be_written_turn_over();
 	no_buffer_is_no_matter();

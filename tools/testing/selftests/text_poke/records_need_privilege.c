@@ -9,7 +9,9 @@
  *	1			a task
  *	2			nothing
  *
- * Root and who has CAP_PERFMON may record both, always.
+ * Root and who has CAP_PERFMON may record both, always. Lockdown changes none
+ * of this: it has to be asked for where the kernel is locked down, which is for
+ * good.
  */
 #include <errno.h>
 #include <fcntl.h>
