@@ -196,7 +196,7 @@ static void plug_and_wait(void)
 	while (!plugging.failed && time_before(jiffies, end)) {
 		if (cpu_online(plugging.cpu) == plugging.online)
 			return;
-		msleep(1);
+		usleep_range(1000, 2000);
 	}
 	plugging.late = true;
 }

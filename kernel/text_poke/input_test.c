@@ -76,8 +76,9 @@ static const struct bad_input inputs[] = {
 	  .error = -EILSEQ },
 	{ "what nobody can act as", .old = nop, .new = odd, .len = LEN,
 	  .error = -EOPNOTSUPP },
-	TEXT_POKE_TEST_BAD_INPUTS
 };
+
+static const struct bad_input arch_inputs[] = TEXT_POKE_TEST_BAD_INPUTS;
 
 static void name_of(const struct bad_input *bad, char *desc)
 {
@@ -85,6 +86,7 @@ static void name_of(const struct bad_input *bad, char *desc)
 }
 
 KUNIT_ARRAY_PARAM(inputs, inputs, name_of);
+KUNIT_ARRAY_PARAM(arch_inputs, arch_inputs, name_of);
 
 static void *addr_of(const struct bad_input *bad)
 {
@@ -158,6 +160,11 @@ static void bad_inputs_change_nothing(struct kunit *test)
 	check_input(test, test->param_value);
 	text_poke_test_listen(test);
 	check_input(test, test->param_value);
+}
+
+static void bad_inputs_of_this_architecture_do_not_either(struct kunit *test)
+{
+	bad_inputs_change_nothing(test);
 }
 
 /* A refused site is not in the batch; those beside it are written. */
@@ -348,6 +355,8 @@ static int input_init(struct kunit *test)
 
 static struct kunit_case input_cases[] = {
 	KUNIT_CASE_PARAM(bad_inputs_change_nothing, inputs_gen_params),
+	KUNIT_CASE_PARAM(bad_inputs_of_this_architecture_do_not_either,
+			 arch_inputs_gen_params),
 	KUNIT_CASE(others_of_the_batch_are_still_good),
 	KUNIT_CASE(init_text_that_goes_is_refused),
 	KUNIT_CASE(early_pokes_need_memory),

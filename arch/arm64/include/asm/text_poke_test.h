@@ -119,10 +119,7 @@ static inline bool text_poke_test_unencodable(void *insn)
  * Input that is bad on this architecture: see input_test.c.  The first ones run
  * from elsewhere than where they are linked; what enters the kernel cannot trap.
  */
-#define TEXT_POKE_TEST_INSN_LE(insn)					\
-	((u8 []){ (insn) & 0xff, (insn) >> 8 & 0xff, (insn) >> 16 & 0xff, \
-		  (insn) >> 24 })
-#define TEXT_POKE_TEST_BAD_INPUTS					\
+#define TEXT_POKE_TEST_BAD_INPUTS {					\
 	OUTSIDE("the identity map", .addr = __idmap_text_start),	\
 	OUTSIDE("KPTI's trampoline", .addr = __entry_tramp_text_start),	\
 	OUTSIDE("kexec", .addr = __relocate_new_kernel_start),		\
@@ -133,14 +130,15 @@ static inline bool text_poke_test_unencodable(void *insn)
 	{ "two instructions", .new = too_long, .len = 2 * LEN,		\
 	  .error = -EINVAL },						\
 	{ "a branch that does not reach",				\
-	  .new = TEXT_POKE_TEST_INSN_LE(0xd4202000), .len = LEN,	\
+	  .new = (u8 []){ 0x00, 0x20, 0x20, 0xd4 }, .len = LEN,		\
 	  .error = -ERANGE },						\
 	{ "a probe of entry code", .addr = __entry_text_start,		\
-	  .new = TEXT_POKE_TEST_INSN_LE(0xd4200080), .len = LEN,	\
+	  .new = (u8 []){ 0x80, 0x00, 0x20, 0xd4 }, .len = LEN,		\
 	  .error = -EOPNOTSUPP },					\
 	{ "a slot for entry code", .addr = __entry_text_start,		\
-	  .new = TEXT_POKE_TEST_INSN_LE(0x52800080), .len = LEN,	\
-	  .error = -EOPNOTSUPP },
+	  .new = (u8 []){ 0x80, 0x00, 0x80, 0x52 }, .len = LEN,		\
+	  .error = -EOPNOTSUPP }					\
+}
 
 /* brk #8 */
 static inline void text_poke_test_trap(void *unit)

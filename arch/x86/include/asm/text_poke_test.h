@@ -119,13 +119,14 @@ static inline void text_poke_test_odd(void *insn)
  * Input that is bad on this architecture: see input_test.c.  The trampoline to
  * protected mode and the vDSO are copies, of which the kernel's text has none.
  */
-#define TEXT_POKE_TEST_BAD_INPUTS					\
+#define TEXT_POKE_TEST_BAD_INPUTS {					\
 	OUTSIDE("over the end of the text", .addr = _etext - 2),	\
 	OUTSIDE("a trampoline", .at = (void *)&real_mode_header),	\
 	{ "half of an instruction", .new = jump, .len = LEN - 1,	\
 	  .error = -EINVAL },						\
 	{ "an instruction and a half", .new = (u8 []){ 0x90, 0xe9 },	\
-	  .len = 2, .error = -EINVAL },
+	  .len = 2, .error = -EINVAL }					\
+}
 
 /* The encoders have nothing to return for a branch that does not reach. */
 static inline bool text_poke_test_unencodable(void *insn)

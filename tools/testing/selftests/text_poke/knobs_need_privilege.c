@@ -119,11 +119,10 @@ static int error_of(enum who who, const struct knob *k)
 
 static int expected(enum who who, const struct knob *k, bool locked)
 {
-	if (who == USER)
-		return EACCES;
-	if (k->value && locked)
-		return EPERM;
-	return who == ROOT_WITHOUT_CAP && !k->by_mode ? EPERM : 0;
+	bool lacks_cap = who == ROOT_WITHOUT_CAP && !k->by_mode;
+	int error = lacks_cap || (k->value && locked) ? EPERM : 0;
+
+	return who == USER ? EACCES : error;
 }
 
 static void check_knob(const struct knob *k, bool locked)

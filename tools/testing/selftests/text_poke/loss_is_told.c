@@ -111,7 +111,7 @@ static void buffers_that_cannot_be_written_turn_over(void)
 	close(fd);
 }
 
-static void no_buffer_is_no_matter(void)
+static void listen_without_a_buffer(void)
 {
 	int fd = perf_open_text_poke(-1, 0, false);
 	long records = counter_read("records");
@@ -141,7 +141,7 @@ int main(void)
 	wait_for_deferred_keys();
 	full_buffers_tell();
 	buffers_that_cannot_be_written_turn_over();
-	no_buffer_is_no_matter();
+	listen_without_a_buffer();
 	write_file("/sys/kernel/tracing/tracing_on", "1");
 	ksft_finished();
 }

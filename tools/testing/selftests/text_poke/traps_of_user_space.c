@@ -15,13 +15,13 @@
 #if defined(__x86_64__) || defined(__i386__)
 /* The instruction pointer is behind it already. */
 #define TRAP	"int3"
-#define PASS(ctx)
+#define PASS(ctx)	((void)(ctx))
 #elif defined(__aarch64__)
 #define TRAP	"brk #8"
 #define PASS(ctx)	((ctx)->uc_mcontext.pc += 4)
 #endif
 
-static volatile sig_atomic_t signals;
+static sig_atomic_t signals;
 
 #ifdef TRAP
 static void on_trap(int sig, siginfo_t *info, void *ucontext)
@@ -29,11 +29,10 @@ static void on_trap(int sig, siginfo_t *info, void *ucontext)
 	ucontext_t *ctx = ucontext;
 
 	PASS(ctx);
-	(void)ctx;
-	signals++;
+	__atomic_add_fetch(&signals, 1, __ATOMIC_RELAXED);
 }
 
-static void trap(void)
+static void run_traps(void)
 {
 	struct sigaction act = { .sa_sigaction = on_trap,
 				 .sa_flags = SA_SIGINFO };
@@ -43,7 +42,7 @@ static void trap(void)
 		asm volatile(TRAP ::: "memory");
 }
 #else
-static void trap(void)
+static void run_traps(void)
 {
 	ksft_exit_skip("this test does not know the trap\n");
 }
@@ -60,7 +59,7 @@ int main(void)
 	if (traps < 0)
 		ksft_exit_skip("no counters\n");
 	ksft_set_plan(2);
-	trap();
+	run_traps();
 	ksft_test_result(signals == TURNS, "each_is_a_signal: %d of %d\n",
 			 (int)signals, TURNS);
 	/* The kernel itself may come through a few of its own. */
