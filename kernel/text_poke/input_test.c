@@ -98,26 +98,38 @@ static void *addr_of(const struct bad_input *bad)
 /* In front of the bad one: none, one, and more than fit without memory. */
 static const unsigned int places[] = { 0, 1, 100 };
 
-static int queue_good_ones(unsigned int nr)
+static int queue_field(unsigned int nr, const u8 *old, const u8 *new)
 {
 	unsigned int i;
-	u8 branch[LEN];
 	int ret = 0;
 
-	text_poke_test_jump(branch, field_addr(0), field_addr(1));
 	for (i = 0; !ret && i < nr; i++)
-		ret = text_poke_batch_add(field_addr(i), nop, branch, LEN, NULL);
+		ret = text_poke_batch_add(field_addr(i), old, new, LEN, NULL);
 	return ret;
+}
+
+/* Which sites of the field do not hold @insn below @nr, and a nop from there? */
+static unsigned int count_wrong(unsigned int nr, const u8 *insn)
+{
+	unsigned int i, wrong = 0;
+
+	for (i = 0; i < TEXT_POKE_TEST_FIELD; i++)
+		wrong += !!text_poke_verify(field_addr(i), i < nr ? insn : nop,
+					    LEN);
+	return wrong;
+}
+
+static int queue_good_ones(unsigned int nr)
+{
+	u8 branch[LEN];
+
+	text_poke_test_jump(branch, field_addr(0), field_addr(1));
+	return queue_field(nr, nop, branch);
 }
 
 static bool texts_are_untouched(void)
 {
-	unsigned int i;
-
-	for (i = 0; i < TEXT_POKE_TEST_FIELD; i++)
-		if (text_poke_verify(field_addr(i), nop, LEN))
-			return false;
-	return !text_poke_verify(site_addr(), nop, LEN);
+	return !count_wrong(0, nop) && !text_poke_verify(site_addr(), nop, LEN);
 }
 
 /* The good ones are given up, as callers do when one of theirs is refused. */
@@ -259,17 +271,10 @@ static void empty_batches_do_nothing(struct kunit *test)
 static void poke_field(struct kunit *test, unsigned int nr, const u8 *old,
 		       const u8 *new)
 {
-	unsigned int i;
-
 	guard(own_pokes)();
-	for (i = 0; i < nr; i++)
-		KUNIT_ASSERT_EQ(test, 0, text_poke_batch_add(field_addr(i), old,
-							     new, LEN, NULL));
+	KUNIT_EXPECT_EQ(test, 0, queue_field(nr, old, new));
 	KUNIT_EXPECT_EQ(test, 0, text_poke_batch_finish());
-	for (i = 0; i < TEXT_POKE_TEST_FIELD; i++)
-		KUNIT_ASSERT_EQ(test, 0, text_poke_verify(field_addr(i),
-							  i < nr ? new : nop,
-							  LEN));
+	KUNIT_EXPECT_EQ(test, 0, count_wrong(nr, new));
 }
 
 /* Around the sizes of the queue, of what fits into it first, and of a wave. */
