@@ -7,6 +7,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from textpoke import arch as arches  # noqa: E402
 from textpoke import endings, initramfs  # noqa: E402
 from textpoke.errors import HANG, OK, PANIC  # noqa: E402
 
@@ -42,6 +43,12 @@ class Next(unittest.TestCase):
 
     def test_a_guest_that_could_not_begin_is_no_next_kernel(self):
         self.assertIn("never in the middle", endings.next_verdict(OK, ""))
+
+
+class Ways(unittest.TestCase):
+    def test_each_has_words(self):
+        for arch in arches.ARCHES.values():
+            self.assertLessEqual(set(arch.endings), set(endings.NEXT_KERNELS))
 
 
 class Job(unittest.TestCase):

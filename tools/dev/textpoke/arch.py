@@ -26,6 +26,7 @@ class Arch:
     kunit: tuple = ()  # suites that it has besides those of all
     selftests: tuple = ()  # targets of the kernel's own that make check runs, besides those for all
     torture: tuple = ()  # what the torture test has to do here, besides what it does everywhere
+    endings: tuple = ()  # how another kernel may go on where this one ends in the middle of a batch
     objtool: bool = False  # whether the kernel's build checks noinstr text for it
     llvm: str = ""  # why LLVM=1 is refused; empty: it is not
     kind_of: str = ""  # the architecture that this is another kind of; only check-full comes here by itself
@@ -40,17 +41,20 @@ _X86 = Arch(
     name="x86", cross="", target="bzImage", image="arch/x86/boot/bzImage", debarch="amd64", busybox="bookworm",
     qemu="qemu-system-x86_64", machine="q35", cpu="max", console="console=ttyS0 earlyprintk=ttyS0",
     has_backend=True, selftests=("livepatch", "perf_events"), objtool=True,
-    torture=("livepatch", "calls-nmi"))
+    endings=("crash", "kexec"), torture=("livepatch", "calls-nmi"))
 
 # QEMU's "max" would be an AMD processor that 32-bit kernels do not want two of.
-_I386 = replace(_X86, name="i386", debarch="i386", qemu="qemu-system-i386", cpu="Nehalem", selftests=(), objtool=False, torture=(),
+_I386 = replace(_X86, name="i386", debarch="i386", qemu="qemu-system-i386", cpu="Nehalem", selftests=(), objtool=False, torture=(), endings=(),
                 kind_of="x86")
 
 # pauth-impdef: the architected pointer authentication costs a third of the time under emulation.
 _ARM64 = Arch(
     name="arm64", cross="aarch64-linux-gnu-", target="Image", image="arch/arm64/boot/Image", debarch="arm64",
     busybox="bookworm", qemu="qemu-system-aarch64", machine="virt,gic-version=3", cpu="max,pauth-impdef=on",
-    console="console=ttyAMA0 earlycon", has_backend=True, kunit=("text_poke_slot",), selftests=("perf_events",))
+    console="console=ttyAMA0 earlycon", has_backend=True, kunit=("text_poke_slot",), selftests=("perf_events",),
+    # Not by kexec, batch or no batch: with 52 bits of addresses it dies as it copies page tables, with fewer the
+    # second kernel dies when it comes to its timer.
+    endings=("crash",))
 
 _RISCV = Arch(
     name="riscv", cross="riscv64-linux-gnu-", target="Image", image="arch/riscv/boot/Image", debarch="riscv64",

@@ -20,6 +20,7 @@ UNHANDLED = re.compile(r"int3: \d|Unexpected kernel BRK|Unhandled .*trap|Oops: i
 RESERVED = "crashkernel=256M"
 # The words that the second kernel knows itself by.
 NEXT = "textpoke.next"
+NEXT_KERNELS = {"crash": "after a panic the crash kernel runs", "kexec": "another kernel takes over"}
 NEXT_JOB = f"grep -q {NEXT} /proc/cmdline"
 TIMEOUT = 300
 
@@ -82,7 +83,7 @@ def endings(name, kdir):
     panic = ending(name, kdir, "panic")
     wrong = panic_verdict(panic.code, text_of(panic))
     yield _result("a panic is told, and ends the guest", not wrong, wrong)
-    for how, what in (("crash", "after a panic the crash kernel runs"), ("kexec", "another kernel takes over")):
+    for how in arches.get(name).endings:
         result = ending(name, kdir, how)
         wrong = next_verdict(result.verdict, text_of(result))
-        yield _result(what, not wrong, wrong)
+        yield _result(NEXT_KERNELS[how], not wrong, wrong)
