@@ -28,6 +28,7 @@ STEP = re.compile(r"^\tTEXT_POKE_BUSTED_(?!NOTHING\b|NR\b)(\w+),", re.M)
 ONLY = re.compile(r"only (\w+): (.+)")
 # A mutant may never come to an end.
 TIMEOUT = 240
+SELFTESTS_TIMEOUT = 600
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ def _selftests(name, kdir, append):
 def _installed(name, kdir):
     targets = tests.SELFTESTS[:1]
     folder, programs = tests.install_selftests(name, kdir, targets), dict(tests.programs(name, kdir))
-    return functools.partial(tests.run_selftests, name, kdir, targets, folder, programs, timeout=TIMEOUT)
+    return functools.partial(tests.run_selftests, name, kdir, targets, folder, programs, timeout=SELFTESTS_TIMEOUT)
 
 
 TRIALS = {"kunit": _kunit, "selftests": _selftests}
