@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """`make coverage`: which lines of the core and of a backend do the tests execute?
 
-A kernel that counts (CONFIG_GCOV_PROFILE_TEXT_POKE) goes through KUnit, the selftests and a
-minute of torture, and sends out what it has counted; gcov tells which line that was. Of all
+A kernel that counts (CONFIG_GCOV_PROFILE_TEXT_POKE) goes through KUnit, its selftests and
+a minute of torture, and sends out what it has counted; gcov tells which line that was. Of all
 lines, 95 percent must have been executed, and each that returns an error or goes to where
 one is returned: in all of its branches, if it has some.
 
@@ -164,10 +164,17 @@ def never_run(sources, found):
 
 # The command
 
+def _selftests(name, kdir):
+    """Those of text pokes alone."""
+    targets = tests.SELFTESTS[:1]
+    folder, programs = tests.install_selftests(name, kdir, targets), dict(tests.programs(name, kdir))
+    return tests.run_selftests(name, kdir, targets, folder, programs)
+
+
 def _guests(name, kdir):
     """Run all that is to be counted; (its results, what its guests have sent)."""
     before = set((paths.BUILD / "boot").glob("*"))
-    found = [*tests.kunit(name, kdir), *tests.selftests(name, kdir), *torture.torture(name, kdir, MINUTES)]
+    found = [*tests.kunit(name, kdir), *_selftests(name, kdir), *torture.torture(name, kdir, MINUTES)]
     return found, sorted(path / "out" for path in set((paths.BUILD / "boot").glob("*")) - before)
 
 
