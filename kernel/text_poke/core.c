@@ -234,7 +234,7 @@ static int store_nofault(void *alias, const void *bytes, size_t len)
 {
 	size_t i;
 
-	if (text_poke_should_fail(TEXT_POKE_FAULT_STORE))
+	if (text_poke_store_fails())
 		return -EFAULT;
 	pagefault_disable();
 	switch (len) {
@@ -274,10 +274,13 @@ text_poke_store_t *text_poke_storer(void)
 	return store_nofault;
 }
 
-static void *map_text(void *addr, size_t *len, struct arch_text_poke_map *map)
+/* For at most @stores of them. */
+static void *map_text(void *addr, size_t *len, struct arch_text_poke_map *map,
+		      unsigned int stores)
 {
 	if (text_poke_should_fail(TEXT_POKE_FAULT_MAP))
 		return NULL;
+	text_poke_plan_stores(stores);
 	return arch_text_poke_map(addr, len, map);
 }
 
@@ -300,7 +303,7 @@ int text_poke_write(void *addr, const void *bytes, size_t len)
 	void *alias;
 	int ret;
 
-	alias = map_text(addr, &room, &map);
+	alias = map_text(addr, &room, &map, 1);
 	if (!alias)
 		return -EFAULT;
 	ret = room < len ? -EFAULT : store(alias, bytes, len);
@@ -340,13 +343,14 @@ static unsigned int next_site(enum text_poke_pass pass, unsigned int i,
 
 /*
  * How much text to map from @first on, which is in site @i: to the last of the
- * sites below @end that lie close enough together.
+ * sites below @end that lie close enough together.  @nr is set to how many.
  */
-static size_t window(const void *first, unsigned int i, unsigned int end)
+static size_t window(const void *first, unsigned int i, unsigned int end,
+		     unsigned int *nr)
 {
 	const struct text_poke_site *site = &batch.sites[i];
 
-	while (++i < end) {
+	for (*nr = 1; ++i < end; ++*nr) {
 		const struct text_poke_site *next = &batch.sites[i];
 
 		if (next->addr - site->addr >= PAGE_SIZE ||
@@ -366,13 +370,15 @@ static int write_window(enum text_poke_pass pass, unsigned int *i,
 {
 	void *first = piece->addr, *last = first;
 	text_poke_store_t *store = text_poke_storer();
-	size_t len = window(first, *i, end);
 	struct arch_text_poke_map map;
 	int ret = -EFAULT;
+	unsigned int nr;
 	void *alias;
+	size_t len;
 
 	text_poke_stats.mappings++;
-	alias = map_text(first, &len, &map);
+	len = window(first, *i, end, &nr);
+	alias = map_text(first, &len, &map, nr);
 	if (!alias)
 		return -EFAULT;
 	text_poke_check_mapped(true);

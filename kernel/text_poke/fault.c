@@ -35,13 +35,66 @@ __setup("fail_text_poke=", setup_fail_text_poke);
  * text_poke_should_fail - is this the moment to fail?
  * @point:	what would fail
  *
- * Context: Any.
+ * Context: Any in which a spinlock may be taken.
  * Return: true if so.
  */
 bool text_poke_should_fail(enum text_poke_fault point)
 {
 	return READ_ONCE(fail_text_poke.points) & BIT(point) &&
 	       should_fail_ex(&fail_text_poke.attr, 1, FAULT_NOWARN);
+}
+
+/*
+ * What has been decided about the stores to come: so many work, and the next
+ * one fails if @fails.  Protected by text_mutex.
+ */
+static struct {
+	unsigned int work;
+	bool fails;
+} planned;
+
+/**
+ * text_poke_plan_stores - decide which of the next stores fail
+ * @nr:		how many there may be at most
+ *
+ * An alias may be mapped with a raw spinlock held, under which nobody can ask
+ * text_poke_should_fail(): it takes a lock to get at random numbers.  So it is
+ * asked before.  If one is to fail and was not made, the next one fails.
+ *
+ * Context: As text_poke_should_fail(); text_mutex held.
+ */
+void text_poke_plan_stores(unsigned int nr)
+{
+	if (planned.fails)
+		return;
+	for (planned.work = 0; planned.work < nr; planned.work++) {
+		planned.fails = text_poke_should_fail(TEXT_POKE_FAULT_STORE);
+		if (planned.fails)
+			return;
+	}
+}
+
+/**
+ * text_poke_store_fails - has it been decided that this store fails?
+ *
+ * Context: Any; text_mutex held.
+ * Return: true if so.
+ */
+bool text_poke_store_fails(void)
+{
+	bool fails = !planned.work && planned.fails;
+
+	if (planned.work)
+		planned.work--;
+	else
+		planned.fails = false;
+	return fails;
+}
+
+static void forget_plans(void)
+{
+	planned.work = 0;
+	planned.fails = false;
 }
 
 /**
@@ -60,6 +113,7 @@ void text_poke_dawdle(void)
 
 static void fail_times(enum text_poke_fault point, int times, unsigned int after)
 {
+	forget_plans();
 	fail_text_poke.points = BIT(point);
 	fail_text_poke.attr.probability = 100;
 	fail_text_poke.attr.interval = 1;
@@ -92,6 +146,7 @@ void text_poke_fail_always(enum text_poke_fault point)
  */
 void text_poke_fail_no_more(void)
 {
+	forget_plans();
 	fail_text_poke.attr.probability = 0;
 	fail_text_poke.points = ALL_POINTS;
 }

@@ -26,12 +26,21 @@ enum text_poke_fault {
 
 #ifdef CONFIG_FAIL_TEXT_POKE
 bool text_poke_should_fail(enum text_poke_fault point);
+void text_poke_plan_stores(unsigned int nr);
+bool text_poke_store_fails(void);
 void text_poke_dawdle(void);
 void text_poke_fail_at(enum text_poke_fault point, unsigned int after);
 void text_poke_fail_always(enum text_poke_fault point);
 void text_poke_fail_no_more(void);
 #else
 static inline bool text_poke_should_fail(enum text_poke_fault point)
+{
+	return false;
+}
+
+static inline void text_poke_plan_stores(unsigned int nr) { }
+
+static inline bool text_poke_store_fails(void)
 {
 	return false;
 }
