@@ -13,7 +13,7 @@ from pathlib import Path
 
 from . import arch as arches
 from . import base as bases
-from . import host, kernel, paths, series
+from . import host, kernel, offcost, paths, series
 from .errors import INFRA, Fail
 from .ktap import FAILED, PASSED, Result
 from .say import run
@@ -165,6 +165,8 @@ def named(name):
     """The tools that look at one architecture's build: name -> function."""
     arch = arches.get(name)
     tools = {"warnings": warnings, "sparse": sparse}
+    if arch.has_backend:
+        tools["no cost when off"] = offcost.results
     return tools | ({"objtool": objtool} if arch.objtool else {})
 
 

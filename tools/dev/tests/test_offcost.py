@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What a source is without what can be switched off, and how it is compiled again."""
+
+import unittest
+
+from textpoke import offcost
+from textpoke.errors import Fail
+
+
+class Without(unittest.TestCase):
+    def test_a_question_is_answered(self):
+        self.assertEqual(offcost.without("if (ret && !busted(NO_UNDO))"), "if (ret && !0)")
+        self.assertEqual(offcost.without("if (text_poke_should_fail(POINT))"), "if (0)")
+
+    def test_a_hook_is_nothing(self):
+        self.assertEqual(offcost.without("\ttext_poke_check_store(&batch.sites[at(i)], what);"), "\t((void)0);")
+
+    def test_lines_stay_where_they_are(self):
+        text = "a(text_poke_check_store(one,\n\ttwo), busted(X));\nb();"
+        self.assertEqual(offcost.without(text), "a(((void)0)\n, 0);\nb();")
+
+    def test_what_only_sounds_alike_stays(self):
+        for text in ("not_busted(X)", "busted = 1", "text_poke_checks(1)"):
+            self.assertEqual(offcost.without(text), text)
+
+
+class Command(unittest.TestCase):
+    LINE = "savedcmd_a/b.o := ccache gcc -Wp,-MMD,a/.b.o.d -O2 -DX='\"b\"' -c -o a/b.o src/b.c  ; ./tools/objtool b.o"
+
+    def test_only_source_and_object_are_others(self):
+        words = offcost.command(self.LINE, "new.c", "out.o")
+        self.assertEqual(words, ["ccache", "gcc", "-O2", '-DX="b"', "-c", "-o", "out.o", "new.c"])
+
+    def test_another_line_is_refused(self):
+        with self.assertRaisesRegex(Fail, "writes its commands down"):
+            offcost.command("deps_a/b.o := x", "new.c", "out.o")
+
+
+if __name__ == "__main__":
+    unittest.main()
