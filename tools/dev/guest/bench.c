@@ -3,6 +3,7 @@
  * What changing the kernel's text costs, measured in a guest.
  *
  *	bench REPETITIONS
+ *	bench calls
  *
  * One knob after the other is turned on and off from CPU 0 while a thread on
  * CPU 1 reads the clock all the time: the longest gap that it sees is the stall.
@@ -14,6 +15,13 @@
  *	syncs mappings pokes	by how much the core's counters grew
  *	memory		kB that were free before and not meanwhile
  *	profile		samples of the functions that took most, by name
+ *
+ * The second form measures how long a call takes that is traced, in ns for a
+ * thousand of them: where the guest's clock counts instructions, that many.
+ *
+ *	untraced	by nobody
+ *	one		by one tracer
+ *	many		by the same one, with OTHERS more that trace another function
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -29,6 +37,7 @@
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #define TRACING		"/sys/kernel/tracing/"
@@ -40,6 +49,10 @@
 #define PROFILE_TURNS	5
 #define PROFILE_TOP	6
 #define IDLE_NS		200000000L
+#define CALLS		20000
+#define CALLED		"*sys_getppid"
+#define CALLED_BY_NONE	"*sys_getpgid"
+#define OTHERS		100
 
 static const char *current;
 
@@ -502,12 +515,78 @@ static void run(int times)
 	listen_end();
 }
 
+/* What a traced call costs */
+
+/* A tracer of its own for one function, in an instance of its own. */
+static int trace(const char *instance, const char *function)
+{
+	static const char * const steps[][2] = {
+		{ "tracing_on", "0" },
+		{ "buffer_size_kb", "4" },
+		{ "set_ftrace_filter", NULL },
+		{ "current_tracer", "function" },
+	};
+	char path[256];
+
+	snprintf(path, sizeof(path), TRACING "instances/%s", instance);
+	if (mkdir(path, 0700)) {
+		perror(path);
+		return -1;
+	}
+	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+		const char *text = steps[i][1] ?: function;
+
+		snprintf(path, sizeof(path), TRACING "instances/%s/%s",
+			 instance, steps[i][0]);
+		if (put(path, text, 0)) {
+			perror(path);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+static long long call_often(void)
+{
+	long long began = now();
+
+	for (int i = 0; i < CALLS; i++)
+		syscall(SYS_getppid);
+	return (now() - began) * 1000 / CALLS;
+}
+
+static void say_calls(const char *metric)
+{
+	call_often();
+	say(metric, call_often());
+}
+
+static int measure_calls(void)
+{
+	char name[16];
+
+	current = "call";
+	say_calls("untraced");
+	if (trace("this", CALLED))
+		return -1;
+	say_calls("one");
+	for (int i = 0; i < OTHERS; i++) {
+		snprintf(name, sizeof(name), "other%d", i);
+		if (trace(name, CALLED_BY_NONE))
+			return -1;
+	}
+	say_calls("many");
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	int times = argc > 1 ? atoi(argv[1]) : 3;
 
 	setlinebuf(stdout);
 	pin(0);
+	if (argc > 1 && !strcmp(argv[1], "calls"))
+		return measure_calls() ? EXIT_FAILURE : EXIT_SUCCESS;
 	put(TRACING "tracing_on", "0", 0);
 	/* It would switch on tracepoints of the scheduler with the tracer. */
 	put(TRACING "options/record-cmd", "0", 0);

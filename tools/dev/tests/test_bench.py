@@ -14,6 +14,7 @@ MS = 10**6
 TRACER = Row("tracer on", "tracer", "on", "base", {"x86": 0.25, "arm64": 0.5})
 GUARDED = Row("guarded", "tracer-guarded", "on", "other", 2, "tracer")
 STALL = Row("stall", "kprobe", "stall", "idle")
+CALL = Row("call", "call", "many", "call", 1.1, "one")
 IPIS = Row("IPIs", "tracer", "ipis", "broadcasts")
 
 
@@ -65,6 +66,13 @@ class Judging(unittest.TestCase):
         self.assertEqual(self.judge(IPIS, {}, series).verdict, MET)
         series[("tracer", "ipis")] = [25]
         self.assertEqual(self.judge(IPIS, {}, series).verdict, UNMET)
+
+    def test_of_a_traced_call_only_the_tracing_counts(self):
+        series = {("call", "untraced"): [1000], ("call", "one"): [1100], ("call", "many"): [1110]}
+        self.assertEqual(self.judge(CALL, {}, series).verdict, MET)
+        series["call", "many"] = [1111]
+        self.assertEqual(self.judge(CALL, {}, series).verdict, UNMET)
+        self.assertEqual(self.judge(CALL, {}, {}).verdict, UNKNOWN)
 
     def test_every_row_has_a_known_rule(self):
         for row in bench.ROWS:

@@ -27,6 +27,7 @@ class Arch:
     selftests: tuple = ()  # targets of the kernel's own that make check runs, besides those for all
     torture: tuple = ()  # what the torture test has to do here, besides what it does everywhere
     endings: tuple = ()  # how another kernel may go on where this one ends in the middle of a batch
+    bench_base: tuple = ()  # fragments of the base kernel that bench compares with
     objtool: bool = False  # whether the kernel's build checks noinstr text for it
     llvm: str = ""  # why LLVM=1 is refused; empty: it is not
     kind_of: str = ""  # the architecture that this is another kind of; only check-full comes here by itself
@@ -59,7 +60,7 @@ _ARM64 = Arch(
 _RISCV = Arch(
     name="riscv", cross="riscv64-linux-gnu-", target="Image", image="arch/riscv/boot/Image", debarch="riscv64",
     busybox="trixie", qemu="qemu-system-riscv64", machine="virt", cpu="max",
-    console="console=ttyS0 earlycon=sbi", devices=("-bios", "default"))
+    console="console=ttyS0 earlycon=sbi", devices=("-bios", "default"), bench_base=("voluntary",))
 
 # The capabilities are mitigations that the emulation does not have and complains about.
 _POWERPC = Arch(

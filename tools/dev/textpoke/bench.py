@@ -16,7 +16,7 @@ from . import arch as arches
 from . import boot, initramfs, kernel, paths
 from .errors import INFRA, OK, Fail
 from .say import run as command
-from .say import say
+from .say import output, say
 
 SOURCE = initramfs.GUEST / "bench.c"
 JOB = initramfs.GUEST / "bench.sh"
@@ -28,6 +28,9 @@ IDLE = "idle"
 STALL_LIMIT = 1e6  # ns above the idle stall
 SYNCS, SITES = 4, 4096  # so many broadcasts for so many sites
 SIZES = ("tracer-256", "tracer-1024", "tracer-4096", "tracer")
+CALL_METRICS = ("untraced", "one", "many")  # for a thousand calls
+# Every instruction takes a ns of the guest's time, which passes at no other pace.
+COUNTED = "-icount shift=0,sleep=off"
 MET, UNMET, UNKNOWN = "met", "NOT MET", "-"
 
 
@@ -66,6 +69,10 @@ ROWS = (
     Row("static key off", "key", "off", "base", 1.0),
     Row("listening: static key on", "key-guarded", "on", ""),
     Row("longest stall of an idle machine", IDLE, "stall", ""),
+    Row("a call that nobody traces, instructions", "call", "untraced", ""),
+    Row("a traced call, instructions", "call", "one", ""),
+    Row("  with 100 tracers elsewhere", "call", "many", "call", 1.1, "one"),
+    Row("text of the kernel", "size", "text", ""),
 )
 
 
@@ -126,6 +133,14 @@ def _against_other(row, arch, base, series):
     return f"<= {row.limit} x unheard{shown}", _verdict(ratio, row.limit)
 
 
+def _against_call(row, arch, base, series):
+    """What others trace is not to make a call dearer; only the tracing counts, not the call."""
+    many, one, none = (series.get((row.case, metric)) for metric in (row.metric, row.other, "untraced"))
+    ratio = (min(many) - min(none)) / (min(one) - min(none)) if many and one and none else None
+    shown = "" if ratio is None else f" ({ratio:.2f})"
+    return f"<= {row.limit} x one tracer{shown}", _verdict(ratio, row.limit)
+
+
 def _against_idle(row, arch, base, series):
     """Stalls by the median: the smallest of several maxima says little."""
     here, idle = series.get((row.case, row.metric)), series.get((IDLE, row.metric))
@@ -146,7 +161,7 @@ def _against_sites(row, arch, base, series):
     return f"<= {allowed} ({SYNCS} for {SITES} sites)", _verdict(min(here), allowed)
 
 
-RULES = {"base": _against_base, "other": _against_other, "idle": _against_idle, "broadcasts": _against_sites}
+RULES = {"base": _against_base, "other": _against_other, "idle": _against_idle, "call": _against_call, "broadcasts": _against_sites}
 
 
 def judge(row, arch, base, series):
@@ -162,7 +177,9 @@ def figure(metric, value):
     """A value with its unit; times in ms."""
     if metric in ("on", "off", "stall"):
         return f"{value / 1e6:.2f} ms"
-    return f"{value} kB" if metric == "memory" else f"{value:g}"
+    if metric in CALL_METRICS:
+        return f"{value / 1000:.1f}"
+    return f"{value} kB" if metric in ("memory", "text") else f"{value:g}"
 
 
 def _cell(metric, values):
@@ -253,14 +270,21 @@ def _received(result):
         raise Fail(INFRA, f"what the guest measured cannot be read ({error}): see its console, {result.log}") from None
 
 
-def measure(arch, kdir, program):
+def measure(arch, kdir, program, what=REPETITIONS, **how):
     """Boot once; what was measured."""
-    initrd = initramfs.build_initramfs(arch, extra={"bench": program}, job=JOB, args=[REPETITIONS])
-    result = boot.boot(arch, kdir, initrd, timeout=TIMEOUT, echo=False)
+    initrd = initramfs.build_initramfs(arch, extra={"bench": program}, job=JOB, args=[what])
+    result = boot.boot(arch, kdir, initrd, timeout=TIMEOUT, echo=False, **how)
     boot.report(result)
     if result.code != OK:
         raise Fail(result.code, f"measuring {kdir.name} failed: {result.reason}; its console is in {result.log}")
     return parse(_received(result))
+
+
+def count(arch, kdir, program):
+    """What is the same however often it is measured: instructions of a traced call, and the size of the text."""
+    calls = measure(arch, kdir, program, "calls", smp=1, qemu_args=COUNTED)
+    text = output(["size", "-B", kdir / "vmlinux"]).splitlines()[1].split()[0]
+    return calls | {("size", "text"): [int(text) // 1024]}
 
 
 def compare(arch, kernels):
@@ -271,13 +295,16 @@ def compare(arch, kernels):
         for which, kdir in kernels.items():
             say(f"measuring {which}, {number + 1} of {ROUNDS}")
             found[which].append(measure(arch, kdir, program))
+    for which, kdir in kernels.items():
+        say(f"counting {which}")
+        found[which].append(count(arch, kdir, program))
     return {which: merge(parts) for which, parts in found.items()}
 
 
 def main(options):
     """`bench`: a measurement, so that a target that is not met is no failure."""
     arch = options.arch
-    kernels = {BASE: kernel.build_kernel(arch, base=True), SERIES: kernel.build_kernel(arch, fragments=("bench",))}
+    kernels = {BASE: kernel.build_kernel(arch, base=True, fragments=arches.get(arch).bench_base), SERIES: kernel.build_kernel(arch, fragments=("bench",))}
     found = compare(arch, kernels)
     print("\n".join(report(arch, found[BASE], found[SERIES])), flush=True)
     return OK
