@@ -24,6 +24,9 @@ MENTIONS = {
     "busted": "0",
     "text_poke_skips_sync": "0",
     "text_poke_should_fail": "0",
+    "text_poke_store_fails": "0",
+    "text_poke_plan_stores": "((void)0)",
+    "text_poke_dawdle": "((void)0)",
     "text_poke_bust_record": "1",
     r"text_poke_check_\w+": "((void)0)",
 }
