@@ -17,6 +17,11 @@ struct kunit;
 
 #define LEN TEXT_POKE_TEST_LEN
 
+/* Does a sync wait until each CPU takes an interrupt? */
+#ifndef text_poke_test_sync_interrupts
+#define text_poke_test_sync_interrupts() true
+#endif
+
 /* How much of a site is behind its unit. */
 #define TAIL (LEN - TEXT_POKE_UNIT)
 
