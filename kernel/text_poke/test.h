@@ -7,6 +7,7 @@
 #include <linux/cleanup.h>
 #include <linux/compiler.h>
 #include <linux/memory.h>
+#include <linux/mm.h>
 #include <linux/text_poke.h>
 
 #include <asm/text_poke_test.h>
@@ -32,6 +33,13 @@ static inline void *site_addr(void)
 
 	OPTIMIZER_HIDE_VAR(site);
 	return site;
+}
+
+/* Through @alias, is it the unit of the site that is stored?  Not its tail. */
+static inline bool stores_unit(const void *alias, size_t len)
+{
+	return len == TEXT_POKE_UNIT &&
+	       offset_in_page(alias) == offset_in_page(site_addr());
 }
 
 static inline void *field_addr(unsigned int i)

@@ -54,7 +54,7 @@ _ARM64 = Arch(
 
 _RISCV = Arch(
     name="riscv", cross="riscv64-linux-gnu-", target="Image", image="arch/riscv/boot/Image", debarch="riscv64",
-    busybox="trixie", qemu="qemu-system-riscv64", machine="virt", cpu="max",
+    busybox="trixie", qemu="qemu-system-riscv64", machine="virt,aia=aplic-imsic", cpu="max",
     console="console=ttyS0 earlycon=sbi", devices=("-bios", "default"), has_backend=True,
     kunit=("text_poke_slot",))
 
