@@ -38,9 +38,10 @@ static bool wanted, parked;
 /* What the victim has got wrong, and how often it was through. */
 static unsigned long wrong, calls;
 
+/* The compiler must not know that a call of it has no effect. */
 static noinline int traced(int x)
 {
-	OPTIMIZER_HIDE_VAR(x);
+	barrier();
 	return x + 1;
 }
 
@@ -252,6 +253,67 @@ static void tasks_inside_the_pair_go_on(struct kunit *test)
 		   tracers[0].hits, tracers[1].hits);
 }
 
+static unsigned long probe_hits;
+
+static int count_probe(struct kprobe *p, struct pt_regs *regs)
+{
+	probe_hits++;
+	return 0;
+}
+
+/* Call it, and see what that has hit. */
+static void expect_hits(struct kunit *test, unsigned long probes,
+			unsigned long traces)
+{
+	unsigned long probed = probe_hits, hits = tracers[0].hits;
+
+	KUNIT_EXPECT_EQ(test, traced(1), 2);
+	KUNIT_EXPECT_EQ(test, probe_hits - probed, probes);
+	KUNIT_EXPECT_EQ(test, tracers[0].hits - hits, traces);
+}
+
+/* On the first instruction or on the second, in whichever order they come. */
+static void probe_and_trace(struct kunit *test, unsigned long addr)
+{
+	struct kprobe kp = {
+		.addr		= (kprobe_opcode_t *)addr,
+		.pre_handler	= count_probe,
+	};
+
+	KUNIT_ASSERT_EQ(test, 0, register_kprobe(&kp));
+	expect_hits(test, 1, 0);
+	KUNIT_EXPECT_EQ(test, 0, change_to(0));
+	expect_hits(test, 1, 1);
+	KUNIT_EXPECT_EQ(test, 0, disable_kprobe(&kp));
+	expect_hits(test, 0, 1);
+	KUNIT_EXPECT_EQ(test, 0, change_to(NONE));
+	expect_hits(test, 0, 0);
+	KUNIT_EXPECT_EQ(test, 0, enable_kprobe(&kp));
+	expect_hits(test, 1, 0);
+	KUNIT_EXPECT_EQ(test, 0, change_to(0));
+	unregister_kprobe(&kp);
+	expect_hits(test, 0, 1);
+
+	kp = (struct kprobe) {
+		.addr		= (kprobe_opcode_t *)addr,
+		.pre_handler	= count_probe,
+	};
+	KUNIT_EXPECT_EQ(test, 0, register_kprobe(&kp));
+	expect_hits(test, 1, 1);
+	KUNIT_EXPECT_EQ(test, 0, change_to(NONE));
+	expect_hits(test, 1, 0);
+	unregister_kprobe(&kp);
+	expect_hits(test, 0, 0);
+}
+
+static void probes_share_the_pair_with_tracers(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, 0, ftrace_set_filter_ip(&tracers[0].ops, site(), 0,
+						      1));
+	probe_and_trace(test, (unsigned long)traced);
+	probe_and_trace(test, site());
+}
+
 /* A literal is no instruction, whatever it looks like. */
 static void literals_are_not_probed(struct kunit *test)
 {
@@ -271,6 +333,7 @@ static void literals_are_not_probed(struct kunit *test)
 
 static struct kunit_case ftrace_cases[] = {
 	KUNIT_CASE_SLOW(tasks_inside_the_pair_go_on),
+	KUNIT_CASE(probes_share_the_pair_with_tracers),
 	KUNIT_CASE(literals_are_not_probed),
 	{}
 };
