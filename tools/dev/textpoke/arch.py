@@ -26,6 +26,7 @@ class Arch:
     kunit: tuple = ()  # suites that it has besides those of all
     selftests: tuple = ()  # targets of the kernel's own that make check runs, besides those for all
     torture: tuple = ()  # what the torture test has to do here, besides what it does everywhere
+    bench_base: tuple = ()  # fragments for the base in `make bench`, if it cannot be measured as it is
     objtool: bool = False  # whether the kernel's build checks noinstr text for it
     llvm: str = ""  # why LLVM=1 is refused; empty: it is not
     kind_of: str = ""  # the architecture that this is another kind of; only check-full comes here by itself
@@ -56,7 +57,7 @@ _RISCV = Arch(
     name="riscv", cross="riscv64-linux-gnu-", target="Image", image="arch/riscv/boot/Image", debarch="riscv64",
     busybox="trixie", qemu="qemu-system-riscv64", machine="virt,aia=aplic-imsic", cpu="max",
     console="console=ttyS0 earlycon=sbi", devices=("-bios", "default"), has_backend=True,
-    kunit=("text_poke_slot", "riscv_ftrace"))
+    kunit=("text_poke_slot", "riscv_ftrace"), bench_base=("no-preempt",))
 
 # The capabilities are mitigations that the emulation does not have and complains about.
 _POWERPC = Arch(

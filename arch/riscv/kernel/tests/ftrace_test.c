@@ -257,7 +257,7 @@ static unsigned long probe_hits;
 
 static int count_probe(struct kprobe *p, struct pt_regs *regs)
 {
-	probe_hits++;
+	WRITE_ONCE(probe_hits, probe_hits + 1);
 	return 0;
 }
 
@@ -265,11 +265,12 @@ static int count_probe(struct kprobe *p, struct pt_regs *regs)
 static void expect_hits(struct kunit *test, unsigned long probes,
 			unsigned long traces)
 {
-	unsigned long probed = probe_hits, hits = tracers[0].hits;
+	unsigned long probed = READ_ONCE(probe_hits);
+	unsigned long hits = READ_ONCE(tracers[0].hits);
 
 	KUNIT_EXPECT_EQ(test, traced(1), 2);
-	KUNIT_EXPECT_EQ(test, probe_hits - probed, probes);
-	KUNIT_EXPECT_EQ(test, tracers[0].hits - hits, traces);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(probe_hits) - probed, probes);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(tracers[0].hits) - hits, traces);
 }
 
 /* On the first instruction or on the second, in whichever order they come. */
