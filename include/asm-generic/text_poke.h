@@ -93,4 +93,17 @@ static inline void arch_text_poke_sync(void)
 }
 #endif
 
+#ifndef arch_text_poke_slots_written
+/**
+ * arch_text_poke_slots_written - slots are about to be entered for the first time
+ *
+ * A CPU that hits a trap goes to a slot before any sync.  An architecture whose
+ * CPUs then might not fetch what arch_text_poke_flush() was called for makes
+ * them do so here.  The default is for all others.
+ *
+ * Context: Process context, interrupts on, text_mutex held.
+ */
+static inline void arch_text_poke_slots_written(void) { }
+#endif
+
 #endif /* _ASM_GENERIC_TEXT_POKE_H */

@@ -204,6 +204,7 @@ bool text_poke_handle_trap(struct pt_regs *regs);
 void text_poke_listener_barrier(void);
 void text_poke_cpu_online(void);
 void text_poke_sync_by_ipi(void);
+void text_poke_sync_by_fence(void (*fence)(void));
 
 /*
  * What an architecture gives

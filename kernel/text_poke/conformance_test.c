@@ -732,6 +732,8 @@ static void sync_alone(struct kunit *test)
 
 static void sync_waits_for_every_cpu(struct kunit *test)
 {
+	if (!text_poke_test_sync_interrupts())
+		kunit_skip(test, "a sync does without interrupts");
 	expect_wait(test, sync_alone);
 }
 
@@ -755,6 +757,8 @@ static void poke_back(struct kunit *test)
 /* Nor is a batch at its end before. */
 static void batches_wait_for_every_cpu(struct kunit *test)
 {
+	if (!text_poke_test_sync_interrupts())
+		kunit_skip(test, "a sync does without interrupts");
 	expect_wait(test, poke_once);
 	expect_wait(test, poke_back);
 }

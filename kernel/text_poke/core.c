@@ -446,6 +446,25 @@ void text_poke_sync_by_ipi(void)
 }
 
 /**
+ * text_poke_sync_by_fence - make every online CPU refetch without the kernel there
+ * @fence:	has the other CPUs refetch, by firmware for one, and this one
+ *
+ * Where the kernel runs on the other CPU makes no difference: it may be in the
+ * trap handler, or have interrupts off.
+ *
+ * Context: Process context, interrupts on.
+ */
+void text_poke_sync_by_fence(void (*fence)(void))
+{
+	if (busted(SYNC_SELF)) {
+		refetch(NULL);
+		return;
+	}
+	fence();
+	text_poke_check_all_refetched();
+}
+
+/**
  * text_poke_cpu_online - this CPU has just been marked online
  *
  * Bring-up calls it.  Until the mark was set, syncs passed this CPU by.

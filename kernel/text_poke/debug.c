@@ -258,6 +258,14 @@ void text_poke_check_refetched(void)
 	this_cpu_write(refetched_in, READ_ONCE(sync_round));
 }
 
+void text_poke_check_all_refetched(void)
+{
+	int cpu;
+
+	for_each_online_cpu(cpu)
+		WRITE_ONCE(per_cpu(refetched_in, cpu), sync_round);
+}
+
 void text_poke_check_sync_begin(void)
 {
 	expect_mutex(NULL);

@@ -89,6 +89,8 @@ void text_poke_check_end(void);
 
 /* On every CPU that has refetched: from an interrupt, or in bring-up. */
 void text_poke_check_refetched(void);
+/* By who had them all refetch. */
+void text_poke_check_all_refetched(void);
 /* On a CPU that comes online, once it counts as such. */
 void text_poke_check_online(void);
 
@@ -108,6 +110,7 @@ static inline void text_poke_check_record(struct text_poke_site *site) { }
 static inline void text_poke_check_undo(void) { }
 static inline void text_poke_check_end(void) { }
 static inline void text_poke_check_refetched(void) { }
+static inline void text_poke_check_all_refetched(void) { }
 static inline void text_poke_check_online(void) { }
 
 #endif /* CONFIG_TEXT_POKE_DEBUG */

@@ -237,7 +237,7 @@ static int watched_store(void *alias, const void *bytes, size_t len)
 	if (phase_now() == PHASE_SETTLED)
 		go_on(PHASE_SETTLED, is_trap(bytes, len) ? PHASE_CHANGING :
 							   PHASE_DIRECT);
-	else if (phase_now() != PHASE_DIRECT && len == TEXT_POKE_UNIT)
+	else if (phase_now() != PHASE_DIRECT && stores_unit(alias, len))
 		go_on(PHASE_TRAPPING, PHASE_FINISHING);
 	return copy_to_kernel_nofault(alias, bytes, len);
 }

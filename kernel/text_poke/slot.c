@@ -165,6 +165,7 @@ void text_poke_slots_begin(bool listening)
 
 	if (!text_poke_slots.nr)
 		return;
+	arch_text_poke_slots_written();
 	text_poke_slots.used = true;
 	text_poke_slots.recorded = listening && !busted(SLOT_UNRECORDED);
 	if (!text_poke_slots.recorded)

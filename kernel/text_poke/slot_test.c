@@ -47,7 +47,7 @@ static bool site_traps(void)
 	u8 trap[LEN];
 
 	text_poke_test_trap(trap);
-	return !text_poke_verify(text_poke_test_site, trap, LEN);
+	return !text_poke_verify(text_poke_test_site, trap, TEXT_POKE_UNIT);
 }
 
 /* Before a store: if the trap is there, run into it. */
@@ -73,25 +73,36 @@ static void note_record(const void *addr, const void *old, size_t old_len,
 
 static void the_cpu_runs_the_instruction_in_its_slot(struct kunit *test)
 {
-	u64 traps = text_poke_test_traps;
+	u64 traps;
 
+	text_poke_test_listen(test);
+	traps = text_poke_test_traps;
 	text_poke_test_store(test, run_then_store);
 	KUNIT_EXPECT_EQ(test, 0, poke_site(nop, step));
 	text_poke_test_store(test, NULL);
 
-	KUNIT_EXPECT_EQ(test, trapped_runs, 1);
+	/* Before the tail, if there is one, and before the unit. */
+	KUNIT_EXPECT_EQ(test, trapped_runs, TAIL ? 2 : 1);
 	KUNIT_EXPECT_EQ(test, trapped_ret, TEXT_POKE_TEST_STEPPED);
-	KUNIT_EXPECT_EQ(test, text_poke_test_traps, traps + 1);
+	KUNIT_EXPECT_EQ(test, text_poke_test_traps, traps + trapped_runs);
 	KUNIT_EXPECT_EQ(test, text_poke_test_fn(), TEXT_POKE_TEST_STEPPED);
 }
 
-/* Such a batch is guarded even if nobody listens. */
+/* Even if nobody listens, unless the two may be exchanged directly. */
 static void sites_with_a_slot_are_guarded(struct kunit *test)
 {
 	u64 guarded = text_poke_test_stats.guarded;
+	struct text_poke_site site = {
+		.addr	= text_poke_test_site,
+		.len	= LEN,
+	};
 
+	memcpy(site.old, nop, LEN);
+	memcpy(site.new, step, LEN);
+	KUNIT_EXPECT_EQ(test, 0, arch_text_poke_prepare(&site, step));
 	KUNIT_EXPECT_EQ(test, 0, poke_site(nop, step));
-	KUNIT_EXPECT_EQ(test, text_poke_test_stats.guarded, guarded + 1);
+	KUNIT_EXPECT_EQ(test, text_poke_test_stats.guarded - guarded,
+			!arch_text_poke_atomic(&site));
 }
 
 static void a_slot_holds_the_instruction_and_a_trap(struct kunit *test)
@@ -112,7 +123,8 @@ static void a_slot_holds_the_instruction_and_a_trap(struct kunit *test)
 		return;
 
 	KUNIT_EXPECT_EQ(test, 0, text_poke_verify(site.slot, step, LEN));
-	KUNIT_EXPECT_EQ(test, 0, text_poke_verify(site.slot + LEN, trap, LEN));
+	KUNIT_EXPECT_EQ(test, 0, text_poke_verify(site.slot + LEN, trap,
+						   TEXT_POKE_UNIT));
 	KUNIT_EXPECT_PTR_EQ(test, text_poke_slot_end(site.slot + LEN),
 			    site.addr + LEN);
 	KUNIT_EXPECT_NULL(test, text_poke_slot_end(site.slot - 1));
@@ -217,12 +229,14 @@ static int poke_for(unsigned int ms)
 /* Another CPU goes through slots that come and go. */
 static void other_cpus_see_old_or_new(struct kunit *test)
 {
-	u64 traps = text_poke_test_traps;
 	struct task_struct *task;
+	u64 traps;
 
 	if (num_online_cpus() < 2)
 		kunit_skip(test, "needs a second CPU");
 
+	text_poke_test_listen(test);
+	traps = text_poke_test_traps;
 	migrate_disable();
 	task = kthread_create(run_site, NULL, "text_poke_slot_test");
 	if (!IS_ERR(task)) {

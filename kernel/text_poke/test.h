@@ -7,6 +7,7 @@
 #include <linux/cleanup.h>
 #include <linux/compiler.h>
 #include <linux/memory.h>
+#include <linux/mm.h>
 #include <linux/text_poke.h>
 
 #include <asm/text_poke_test.h>
@@ -16,6 +17,11 @@
 struct kunit;
 
 #define LEN TEXT_POKE_TEST_LEN
+
+/* Does a sync wait until each CPU takes an interrupt? */
+#ifndef text_poke_test_sync_interrupts
+#define text_poke_test_sync_interrupts() true
+#endif
 
 /* How much of a site is behind its unit. */
 #define TAIL (LEN - TEXT_POKE_UNIT)
@@ -27,6 +33,13 @@ static inline void *site_addr(void)
 
 	OPTIMIZER_HIDE_VAR(site);
 	return site;
+}
+
+/* Through @alias, is it the unit of the site that is stored?  Not its tail. */
+static inline bool stores_unit(const void *alias, size_t len)
+{
+	return len == TEXT_POKE_UNIT &&
+	       offset_in_page(alias) == offset_in_page(site_addr());
 }
 
 static inline void *field_addr(unsigned int i)

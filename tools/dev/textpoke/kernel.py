@@ -64,7 +64,7 @@ class Build:
     def conditions(self):
         """The words after `in` that hold for this build."""
         base = self.base or self.part
-        known = {"base": base, "preemptible base": base and "voluntary" not in self.fragments,
+        known = {"base": base, "preemptible base": base and "no-preempt" not in self.fragments,
                  "llvm": self.llvm, "part": self.part}
         return {None} | {word for word, holds in known.items() if holds}
 

@@ -29,6 +29,9 @@ GUEST = ("NO_DWARF=1", "NO_LIBDW=1", "NO_LIBTRACEEVENT=1", "NO_LIBBPF=1", "NO_SL
          "NO_SDT=1", "NO_LIBLLVM=1")
 FOREIGN = ("libelf-dev", "libelf1", "zlib1g-dev", "zlib1g")
 SUITE = "bookworm"
+# Debian has RISC-V from its next release on: libraries that want a newer C library than the
+# one that is linked with, and bring it along.
+NEWER = ("libelf-dev", "libelf1t64", "libzstd1", "zlib1g-dev", "zlib1g", "libc6")
 
 
 @dataclass(frozen=True)
@@ -38,12 +41,16 @@ class Guest:
     triplet: str
     libc: str  # folder of the C library that the compiler links with
     loader: str  # path in the guest
+    suite: str = SUITE  # Debian release of the libraries
+    libraries: tuple = FOREIGN
+    link: str = ""  # more words for the linker
 
 
 GUESTS = {
     "x86": Guest("x86_64-linux-gnu", "/lib/x86_64-linux-gnu", "/lib64/ld-linux-x86-64.so.2"),
     "arm64": Guest("aarch64-linux-gnu", "/usr/aarch64-linux-gnu/lib", "/lib/ld-linux-aarch64.so.1"),
-    "riscv": Guest("riscv64-linux-gnu", "/usr/riscv64-linux-gnu/lib", "/lib/ld-linux-riscv64-lp64d.so.1"),
+    "riscv": Guest("riscv64-linux-gnu", "/usr/riscv64-linux-gnu/lib", "/lib/ld-linux-riscv64-lp64d.so.1",
+                   "trixie", NEWER, "-Wl,--allow-shlib-undefined"),
     "powerpc": Guest("powerpc64le-linux-gnu", "/usr/powerpc64le-linux-gnu/lib", "/lib64/ld64.so.2"),
 }
 
@@ -119,7 +126,7 @@ def _guest_options(arch, guest, foreign):
     links = " ".join(f"-L{folder} -Wl,-rpath-link,{folder}" for folder in folders)
     headers = f"-I{foreign}/usr/include -I{foreign}/usr/include/{guest.triplet}"
     return folders, (f"ARCH={arch.name}", f"CROSS_COMPILE={arch.cross}", f"EXTRA_CFLAGS={headers}",
-                     f"LDFLAGS={links}", *COMMON, *GUEST)
+                     f"LDFLAGS={links} {guest.link}".rstrip(), *COMMON, *GUEST)
 
 
 def build_guest_perf(arch):
@@ -127,10 +134,10 @@ def build_guest_perf(arch):
     arch = arches.get(arch)
     guest = GUESTS[arch.name]
     host.need(*host.BUILD, *arch.compiler_packages)
-    foreign = host.unpack_foreign(FOREIGN, arch.debarch, SUITE, paths.BUILD / "foreign" / f"perf-{arch.name}")
+    foreign = host.unpack_foreign(guest.libraries, arch.debarch, guest.suite, paths.BUILD / "foreign" / f"perf-{arch.name}")
     folders, options = _guest_options(arch, guest, foreign)
     binary = _make(series.source_tree(), paths.BUILD / f"perf-{arch.name}", options, f"perf for the {arch.name} guest")
     libraries = _libraries(binary, [*folders, guest.libc], f"{arch.cross}readelf")
-    loader = libraries.pop(Path(guest.loader).name, None) or _find(Path(guest.loader).name, [guest.libc])
+    loader = libraries.pop(Path(guest.loader).name, None) or _find(Path(guest.loader).name, [*folders, guest.libc])
     files = {f"/lib/{name}": path for name, path in libraries.items()}
     return files | {guest.loader: loader, "/usr/bin/perf": binary}

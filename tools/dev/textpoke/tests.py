@@ -132,7 +132,8 @@ def programs(name, kdir):
             log=paths.LOGS / f"{program}-{name}.log", what=f"building {program}")
         yield where, kdir / program
     dest = host.unpack_foreign(BASH, arch.debarch, arch.busybox, paths.BUILD / "foreign" / f"bash-{name}")
-    yield "bin/bash", dest / "bin/bash-static"
+    # Newer Debian releases have /usr merged.
+    yield "bin/bash", next(dest.glob("**/bin/bash-static"), dest / "bin/bash-static")
 
 
 def run_selftests(name, kdir, targets, folder, programs, **how):

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef __ASM_TEXT_POKE_H
+#define __ASM_TEXT_POKE_H
+
+#include <linux/types.h>
+
+#include <asm/bug.h>
+#include <asm/insn-emulate.h>
+#include <asm/page.h>
+
+struct text_poke_site;
+
+/*
+ * With compressed instructions any of them may begin on a 2-byte boundary, and
+ * be no longer than that: the trap is C.EBREAK then, and EBREAK otherwise.
+ */
+#ifdef CONFIG_RISCV_ISA_C
+#define TEXT_POKE_UNIT		2
+#define TEXT_POKE_TRAP_INSN	__BUG_INSN_16
+#else
+#define TEXT_POKE_UNIT		4
+#define TEXT_POKE_TRAP_INSN	__BUG_INSN_32
+#endif
+
+/* An instruction; ftrace keeps 8-byte literals in the text. */
+#define TEXT_POKE_MAX		8
+
+/* The instruction, and traps up to the end. */
+#define TEXT_POKE_SLOT		8
+
+/* The fixmap has room for two pages. */
+#define TEXT_POKE_WINDOW	(2 * PAGE_SIZE)
+
+/**
+ * struct arch_text_poke_insn - what the trap handler acts as
+ * @insn:	the instruction; one of 16 bits is in the lower half
+ * @how:	how to act as it
+ */
+struct arch_text_poke_insn {
+	u32 insn;
+	enum riscv_insn_emulation how;
+};
+
+/**
+ * struct arch_text_poke_map - the alias that is mapped
+ * @addr:	the text,
+ * @len:	and how much of it
+ */
+struct arch_text_poke_map {
+	void *addr;
+	size_t len;
+};
+
+bool arch_text_poke_atomic(const struct text_poke_site *site);
+#define arch_text_poke_atomic arch_text_poke_atomic
+
+void arch_text_poke_sync(void);
+#define arch_text_poke_sync arch_text_poke_sync
+
+void arch_text_poke_slots_written(void);
+#define arch_text_poke_slots_written arch_text_poke_slots_written
+
+#endif /* __ASM_TEXT_POKE_H */

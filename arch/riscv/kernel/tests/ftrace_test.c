@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit test of call sites that change while a task is inside.
+ *
+ * The entry of a traceable function is a pair of instructions.  A task is parked
+ * between them, preempted, while tracers come and go, and goes on when they are
+ * others, or none:
+ *
+ *   victim                  controller, on another CPU
+ *   ----------------------  -----------------------------------------
+ *   AUIPC
+ *   (parked)                register and unregister tracers
+ *   NOP or JALR             let it go, look which of them it has called
+ *
+ * To get there, a kprobe on AUIPC raises an interrupt, which is taken when the
+ * probe is over.  That wakes a real-time task, which keeps the CPU.
+ */
+#include <kunit/test.h>
+#include <linux/cpumask.h>
+#include <linux/ftrace.h>
+#include <linux/irq_work.h>
+#include <linux/jiffies.h>
+#include <linux/kprobes.h>
+#include <linux/kthread.h>
+#include <linux/sched.h>
+
+#include <asm/irq_regs.h>
+
+/* How often a task is parked; and for how long that may take. */
+#define ROUNDS	60
+#define PATIENCE (10 * HZ)
+
+static struct task_struct *victim, *keeper;
+
+/* The victim is to be parked; it is. */
+static bool wanted, parked;
+
+/* What the victim has got wrong, and how often it was through. */
+static unsigned long wrong, calls;
+
+/* The compiler must not know that a call of it has no effect. */
+static noinline int traced(int x)
+{
+	barrier();
+	return x + 1;
+}
+
+static unsigned long site(void)
+{
+	return (unsigned long)traced + FTRACE_SITE_OFFSET;
+}
+
+/* A tracer that counts; nobody waits for readers of what is not allocated. */
+struct tracer {
+	struct ftrace_ops ops;
+	unsigned long hits;
+};
+
+static void count_hit(unsigned long ip, unsigned long parent_ip,
+		      struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	struct tracer *tracer = container_of(ops, struct tracer, ops);
+
+	/* An argument that is not the function's would be a broken entry. */
+	if (ip == site() && (int)ftrace_regs_get_argument(fregs, 0) >= 0)
+		WRITE_ONCE(tracer->hits, tracer->hits + 1);
+}
+
+static struct tracer tracers[] = {
+	{ .ops.func = count_hit },
+	{ .ops.func = count_hit },
+};
+
+#define NONE ARRAY_SIZE(tracers)
+
+/* Which of them is registered. */
+static unsigned int current_tracer = NONE;
+
+/* In the interrupt behind the kprobe, most of them; others come and go. */
+static void park(struct irq_work *work)
+{
+	struct pt_regs *regs = get_irq_regs();
+
+	if (!regs || regs->epc != site() || current != victim)
+		return;
+	WRITE_ONCE(wanted, false);
+	WRITE_ONCE(parked, true);
+	wake_up_process(keeper);
+}
+
+static struct irq_work park_work;
+
+static int before_pair(struct kprobe *p, struct pt_regs *regs)
+{
+	if (current == victim && READ_ONCE(wanted))
+		irq_work_queue(&park_work);
+	return 0;
+}
+
+static struct kprobe probe = {
+	.pre_handler	= before_pair,
+};
+
+static int run_victim(void *unused)
+{
+	int i;
+
+	for (i = 0; !kthread_should_stop(); i = (i + 1) & 0xffff) {
+		if (traced(i) != i + 1)
+			wrong++;
+		WRITE_ONCE(calls, calls + 1);
+		cond_resched();
+	}
+	return 0;
+}
+
+static int keep_cpu(void *unused)
+{
+	while (!kthread_should_stop()) {
+		set_current_state(TASK_INTERRUPTIBLE);
+		if (!READ_ONCE(parked) && !kthread_should_stop())
+			schedule();
+		__set_current_state(TASK_RUNNING);
+		while (READ_ONCE(parked))
+			cpu_relax();
+	}
+	return 0;
+}
+
+static bool wait_until(bool (*holds)(void))
+{
+	unsigned long end = jiffies + PATIENCE;
+
+	while (!holds()) {
+		if (time_after(jiffies, end))
+			return false;
+		schedule_timeout_interruptible(1);
+	}
+	return true;
+}
+
+static bool is_parked(void)
+{
+	return READ_ONCE(parked);
+}
+
+static unsigned long calls_before;
+
+static bool has_gone_on(void)
+{
+	return READ_ONCE(calls) != calls_before;
+}
+
+static int change_to(unsigned int next)
+{
+	int ret = 0;
+
+	if (next == current_tracer)
+		return 0;
+	/* The new one first: then nobody is missing in between. */
+	if (next != NONE)
+		ret = register_ftrace_function(&tracers[next].ops);
+	if (!ret && current_tracer != NONE)
+		ret = unregister_ftrace_function(&tracers[current_tracer].ops);
+	current_tracer = next;
+	return ret;
+}
+
+/* Park the victim, change tracers behind its back, and let it go. */
+static void one_round(struct kunit *test, unsigned int round)
+{
+	unsigned long hits[NONE] = {};
+	unsigned int i;
+
+	WRITE_ONCE(wanted, true);
+	KUNIT_ASSERT_TRUE_MSG(test, wait_until(is_parked), "never parked");
+
+	for (i = 0; i <= round % 3; i++)
+		KUNIT_EXPECT_EQ(test, 0, change_to((round + 2 * i) %
+						   (NONE + 1)));
+	for (i = 0; i < NONE; i++)
+		hits[i] = READ_ONCE(tracers[i].hits);
+	calls_before = READ_ONCE(calls);
+	WRITE_ONCE(parked, false);
+	KUNIT_ASSERT_TRUE_MSG(test, wait_until(has_gone_on), "gone for ever");
+
+	for (i = 0; i < NONE; i++)
+		KUNIT_EXPECT_EQ_MSG(test, i == current_tracer,
+				    READ_ONCE(tracers[i].hits) != hits[i],
+				    "tracer %u, round %u", i, round);
+}
+
+static struct task_struct *start(int (*fn)(void *unused), int cpu)
+{
+	struct task_struct *task = kthread_create(fn, NULL, "riscv_ftrace");
+
+	if (!IS_ERR(task))
+		kthread_bind(task, cpu);
+	return task;
+}
+
+static int begin(struct kunit *test)
+{
+	int cpu, ret, i;
+
+	if (!IS_ENABLED(CONFIG_PREEMPTION) || num_online_cpus() < 2)
+		kunit_skip(test, "needs preemption and a second CPU");
+
+	for (i = 0; i < NONE; i++) {
+		ret = ftrace_set_filter_ip(&tracers[i].ops, site(), 0, 1);
+		if (ret)
+			return ret;
+	}
+	set_cpus_allowed_ptr(current, cpumask_of(cpumask_first(cpu_online_mask)));
+	cpu = cpumask_last(cpu_online_mask);
+	victim = start(run_victim, cpu);
+	keeper = start(keep_cpu, cpu);
+	if (IS_ERR(victim) || IS_ERR(keeper))
+		return -ENOMEM;
+	park_work = IRQ_WORK_INIT_HARD(park);
+	sched_set_fifo(keeper);
+	wake_up_process(keeper);
+	wake_up_process(victim);
+
+	probe.addr = (kprobe_opcode_t *)traced;
+	return register_kprobe(&probe);
+}
+
+/* However the test has ended, nobody stays parked. */
+static void ftrace_exit(struct kunit *test)
+{
+	if (IS_ERR_OR_NULL(victim) || IS_ERR_OR_NULL(keeper))
+		return;
+	WRITE_ONCE(wanted, false);
+	WRITE_ONCE(parked, false);
+	KUNIT_EXPECT_EQ(test, 0, change_to(NONE));
+	unregister_kprobe(&probe);
+	irq_work_sync(&park_work);
+	kthread_stop(victim);
+	kthread_stop(keeper);
+	victim = NULL;
+	KUNIT_EXPECT_EQ(test, wrong, 0);
+}
+
+static void tasks_inside_the_pair_go_on(struct kunit *test)
+{
+	unsigned int round;
+
+	KUNIT_ASSERT_EQ(test, 0, begin(test));
+	for (round = 0; round < ROUNDS; round++)
+		one_round(test, round);
+	kunit_info(test, "%lu calls, %lu and %lu traced", calls,
+		   tracers[0].hits, tracers[1].hits);
+}
+
+static unsigned long probe_hits;
+
+static int count_probe(struct kprobe *p, struct pt_regs *regs)
+{
+	WRITE_ONCE(probe_hits, probe_hits + 1);
+	return 0;
+}
+
+/* Call it, and see what that has hit. */
+static void expect_hits(struct kunit *test, unsigned long probes,
+			unsigned long traces)
+{
+	unsigned long probed = READ_ONCE(probe_hits);
+	unsigned long hits = READ_ONCE(tracers[0].hits);
+
+	KUNIT_EXPECT_EQ(test, traced(1), 2);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(probe_hits) - probed, probes);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(tracers[0].hits) - hits, traces);
+}
+
+/* On the first instruction or on the second, in whichever order they come. */
+static void probe_and_trace(struct kunit *test, unsigned long addr)
+{
+	struct kprobe kp = {
+		.addr		= (kprobe_opcode_t *)addr,
+		.pre_handler	= count_probe,
+	};
+
+	KUNIT_ASSERT_EQ(test, 0, register_kprobe(&kp));
+	expect_hits(test, 1, 0);
+	KUNIT_EXPECT_EQ(test, 0, change_to(0));
+	expect_hits(test, 1, 1);
+	KUNIT_EXPECT_EQ(test, 0, disable_kprobe(&kp));
+	expect_hits(test, 0, 1);
+	KUNIT_EXPECT_EQ(test, 0, change_to(NONE));
+	expect_hits(test, 0, 0);
+	KUNIT_EXPECT_EQ(test, 0, enable_kprobe(&kp));
+	expect_hits(test, 1, 0);
+	KUNIT_EXPECT_EQ(test, 0, change_to(0));
+	unregister_kprobe(&kp);
+	expect_hits(test, 0, 1);
+
+	kp = (struct kprobe) {
+		.addr		= (kprobe_opcode_t *)addr,
+		.pre_handler	= count_probe,
+	};
+	KUNIT_EXPECT_EQ(test, 0, register_kprobe(&kp));
+	expect_hits(test, 1, 1);
+	KUNIT_EXPECT_EQ(test, 0, change_to(NONE));
+	expect_hits(test, 1, 0);
+	unregister_kprobe(&kp);
+	expect_hits(test, 0, 0);
+}
+
+static void probes_share_the_pair_with_tracers(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, 0, ftrace_set_filter_ip(&tracers[0].ops, site(), 0,
+						      1));
+	probe_and_trace(test, (unsigned long)traced);
+	probe_and_trace(test, site());
+}
+
+/* A literal is no instruction, whatever it looks like. */
+static void literals_are_not_probed(struct kunit *test)
+{
+	struct kprobe literal = {};
+	int off;
+
+	if (!IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS))
+		kunit_skip(test, "there are none");
+	for (off = FTRACE_LITERAL_OFFSET; off < 0; off += 2) {
+		literal.addr = (void *)traced + off;
+		KUNIT_EXPECT_TRUE(test, ftrace_is_literal((unsigned long)traced +
+							  off));
+		KUNIT_EXPECT_NE(test, 0, register_kprobe(&literal));
+	}
+	KUNIT_EXPECT_FALSE(test, ftrace_is_literal((unsigned long)traced));
+}
+
+static struct kunit_case ftrace_cases[] = {
+	KUNIT_CASE_SLOW(tasks_inside_the_pair_go_on),
+	KUNIT_CASE(probes_share_the_pair_with_tracers),
+	KUNIT_CASE(literals_are_not_probed),
+	{}
+};
+
+static struct kunit_suite ftrace_suite = {
+	.name		= "riscv_ftrace",
+	.exit		= ftrace_exit,
+	.test_cases	= ftrace_cases,
+};
+
+kunit_test_suite(ftrace_suite);
+
+MODULE_DESCRIPTION("KUnit test of RISC-V's call sites");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,49 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Refuse a kernel in which the entry of some traceable function is not aligned:
+# it could not be changed by one store while others run it.
+#
+#	ftrace_check.sh OBJDUMP NM VMLINUX
+
+set -e
+
+objdump=$1
+nm=$2
+vmlinux=$3
+
+set -- $("$nm" "$vmlinux" | awk '
+	$3 == "__start_mcount_loc" { start = $1 }
+	$3 == "__stop_mcount_loc" { stop = $1 }
+	END { print start, stop }')
+
+# The addresses of the table between these two: of a relocatable kernel they are
+# in the relocations, otherwise in the table itself, lowest byte first.
+relocated()
+{
+	"$objdump" -R "$vmlinux" 2>/dev/null |
+	awk -v start="$1" -v stop="$2" '
+		$2 == "R_RISCV_RELATIVE" && $1 >= start && $1 < stop {
+			print substr($3, length($3))
+		}'
+}
+
+in_place()
+{
+	"$objdump" -s --start-address="0x$1" --stop-address="0x$2" "$vmlinux" |
+	awk -v step="$((${#1} / 8))" '
+		$1 ~ /^[0-9a-f]+$/ && $2 ~ /^[0-9a-f]+$/ {
+			for (i = 2; i < 6 && length($i) == 8; i += step)
+				print substr($i, 2, 1)
+		}'
+}
+
+digits=$(relocated "$@")
+[ -n "$digits" ] || digits=$(in_place "$@")
+bad=$(echo "$digits" | grep -c '[^08]') || exit 0
+
+echo "error: $bad traceable functions are not aligned to 8 bytes, although the" >&2
+echo "compiler was told to. The function tracer changes their entries by single" >&2
+echo "stores, and needs that. GCC before 14 ignores -falign-functions with -Os;" >&2
+echo "use CONFIG_CC_OPTIMIZE_FOR_PERFORMANCE, a newer GCC, or clang." >&2
+exit 1
