@@ -21,6 +21,7 @@
 #include <asm/sections.h>
 #include <asm/text_poke_test.h>
 
+#include "fault.h"
 #include "test.h"
 
 static u8 nop[LEN], jump[LEN], odd[LEN];
@@ -218,6 +219,24 @@ static void init_text_that_goes_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, text_poke_test_stats.batches, 0);
 }
 
+#ifdef CONFIG_FAIL_TEXT_POKE
+/* There is nobody to be told of it, and nothing to be taken back. */
+static void early_pokes_need_an_alias(struct kunit *test)
+{
+	u8 before[LEN];
+
+	memcpy(before, unformed, LEN);
+	guard(own_pokes)();
+	text_poke_fail_at(TEXT_POKE_FAULT_MAP, 0);
+	KUNIT_EXPECT_EQ(test, -EFAULT, text_poke_early(unformed, NULL, nop,
+						       LEN));
+	text_poke_fail_no_more();
+	KUNIT_EXPECT_MEMEQ(test, before, unformed, LEN);
+	KUNIT_EXPECT_EQ(test, 0, text_poke_early(unformed, before, nop, LEN));
+	KUNIT_EXPECT_MEMEQ(test, nop, unformed, LEN);
+}
+#endif
+
 /* Where modules are put, but there is none. */
 static void early_pokes_need_memory(struct kunit *test)
 {
@@ -365,6 +384,9 @@ static struct kunit_case input_cases[] = {
 	KUNIT_CASE(others_of_the_batch_are_still_good),
 	KUNIT_CASE(init_text_that_goes_is_refused),
 	KUNIT_CASE(early_pokes_need_memory),
+#ifdef CONFIG_FAIL_TEXT_POKE
+	KUNIT_CASE(early_pokes_need_an_alias),
+#endif
 	KUNIT_CASE(what_cannot_be_compared_is_no_match),
 	KUNIT_CASE(stores_to_nowhere_fail),
 #ifdef CONFIG_KPROBES

@@ -358,6 +358,19 @@ static bool plugs(void)
 	return IS_ENABLED(CONFIG_HOTPLUG_CPU) && onoff_interval > 0;
 }
 
+/* Which is refused while the machine goes to sleep. */
+static void bring_back(int cpu, struct torture_random_state *rand)
+{
+	unsigned long sum = 0;
+	int min = -1, max = -1;
+
+	do {
+		torture_hrtimeout_jiffies(onoff_interval, rand);
+		torture_online(cpu, &counts.online_tried, &counts.online, &sum,
+			       &min, &max);
+	} while (!cpu_online(cpu) && !torture_must_stop());
+}
+
 /*
  * Not torture_onoff_init(): its thread leaves CPUs offline for as long as it
  * likes, and nobody could hold it.
@@ -372,11 +385,8 @@ static void plug_out_and_in(struct torture_random_state *rand)
 	if (cpu >= nr_cpu_ids || !may_act())
 		return;
 	if (torture_offline(cpu, &counts.offline_tried, &counts.offline, &sum,
-			    &min, &max)) {
-		torture_hrtimeout_jiffies(onoff_interval, rand);
-		torture_online(cpu, &counts.online_tried, &counts.online, &sum,
-			       &min, &max);
-	}
+			    &min, &max))
+		bring_back(cpu, rand);
 	acted();
 }
 

@@ -97,6 +97,12 @@ class Judging(unittest.TestCase):
     def test_an_error_that_is_not_counted_at_all_is_a_failure(self):
         self.assertIn(f"errors of {NAME}", failed(found(said((4, 1)))))
 
+    def test_one_without_code_of_its_own_came_if_its_condition_was_both(self):
+        both = said((4, 9, 4, 5), (6, 5, 2, 3), (7, 2), (8, 3, 1, 2), (10, 2))
+        self.assertEqual(failed(found(both)), {})
+        never = said((4, 9, 0, 9), (6, 5, 2, 3), (7, 2), (8, 3, 1, 2), (10, 2))
+        self.assertEqual(failed(found(never))[f"errors of {NAME}"], f"{NAME}:5: return -EINVAL;")
+
     def test_an_accepted_one_is_none(self):
         never = found(said((4, 5, 0, 5), (5, 0), *[(number, 1) for number in range(20, 60)], (7, 2), (8, 3, 1, 2)))
         self.assertEqual(failed(never, {(NAME, "return -EINVAL;"): "why"}), {})
@@ -108,16 +114,20 @@ class Judging(unittest.TestCase):
 
 class Accepted(unittest.TestCase):
     def test_a_line_is_read(self):
-        self.assertEqual(coverage.accepted("# why\n\na.c | return x | y; | no\n".replace("x | y", "x || y")),
-                         {("a.c", "return x || y;"): "no"})
+        self.assertEqual(coverage.accepted("# why\n\na.c | return x || y; | no\n", "x86"), {("a.c", "return x || y;"): "no"})
+
+    def test_a_line_may_be_for_one_architecture(self):
+        line = "x86: a.c | return -EIO; | no\n"
+        self.assertEqual([list(coverage.accepted(line, name)) for name in ("x86", "arm64")], [[("a.c", "return -EIO;")], []])
 
     def test_a_bad_line_is_told(self):
         with self.assertRaises(Fail):
-            coverage.accepted("a.c | return -EINVAL;\n")
+            coverage.accepted("a.c | return -EINVAL;\n", "x86")
 
     def test_the_list_can_be_read(self):
-        for name, _ in coverage.accepted(coverage.ACCEPTED.read_text()):
-            self.assertTrue((paths.ROOT / name).exists(), name)
+        for name in ("x86", "arm64"):
+            for path, _ in coverage.accepted(coverage.ACCEPTED.read_text(), name):
+                self.assertTrue((paths.ROOT / path).exists(), path)
 
     def test_the_files_are_there(self):
         for arch in ("x86", "arm64"):

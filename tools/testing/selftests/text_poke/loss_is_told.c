@@ -4,6 +4,7 @@
  * replay of the rest does not pass for a complete one. Whoever changes text
  * meanwhile does not notice.
  */
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -92,6 +93,17 @@ static void full_buffers_tell(void)
 			 "what_came_is_not_taken_for_all\n");
 }
 
+/* A record is in the buffer of the CPU that changes text. */
+static void pin_to_cpu_0(void)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(0, &one);
+	if (sched_setaffinity(0, sizeof(one), &one))
+		ksft_exit_fail_perror("pinning to CPU 0");
+}
+
 /* Nobody can tell how much of it was written over but by how far it got. */
 static void buffers_that_cannot_be_written_turn_over(void)
 {
@@ -99,6 +111,7 @@ static void buffers_that_cannot_be_written_turn_over(void)
 	size_t page = sysconf(_SC_PAGESIZE);
 	struct perf_event_mmap_page *meta;
 
+	pin_to_cpu_0();
 	meta = mmap(NULL, 2 * page, PROT_READ, MAP_SHARED, fd, 0);
 	if (fd < 0 || meta == MAP_FAILED)
 		ksft_exit_fail_perror("opening a text-poke event");
