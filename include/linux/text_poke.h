@@ -16,7 +16,8 @@
  *
  *   site     an address, its old bytes and its new bytes
  *   unit     the first bytes of a site, which one store changes at once:
- *            one byte on x86, the whole instruction on arm64
+ *            one byte on x86, the whole instruction on arm64, two bytes on
+ *            RISC-V with compressed instructions
  *   tail     what follows the unit, if anything
  *   trap     a breakpoint instruction that fits into a unit
  *   batch    the sites that change together

@@ -40,6 +40,14 @@ in_place()
 
 digits=$(relocated "$@")
 [ -n "$digits" ] || digits=$(in_place "$@")
+
+# No shell can count with the whole of an address; the last seven digits will do.
+bytes=$((0x${2#"${2%???????}"} - 0x${1#"${1%???????}"}))
+if [ "$(echo "$digits" | wc -l)" -ne "$((bytes * 2 / ${#1}))" ]; then
+	echo "error: the table of traceable functions cannot be read" >&2
+	exit 1
+fi
+
 bad=$(echo "$digits" | grep -c '[^08]') || exit 0
 
 echo "error: $bad traceable functions are not aligned to 8 bytes, although the" >&2

@@ -9,7 +9,7 @@ series or the configuration has changed. ONLY=PATTERN picks steps by their names
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 
 from . import arch as arches
@@ -33,6 +33,7 @@ class Variant:
     append: str = ""
     smp: int = 2
     kind: str = ""  # the Arch to build, if it is not the architecture's own
+    machine: str = ""  # QEMU's, if it is not the usual one
     parts: tuple = ("KUnit", "selftests")
 
 
@@ -45,6 +46,11 @@ VARIANTS = (
     Variant("BPF's direct calls", fragments=("debuginfo",), parts=("selftests",)),
     Variant("user page tables apart", ("arm64",), append="kpti=on"),
     Variant("pseudo NMIs", ("arm64",), append="irqchip.gicv3_pseudo_nmi=1"),
+    Variant("no compressed instructions", ("riscv",), ("no-c",)),
+    Variant("Sv48", ("riscv",), append="no5lvl", parts=("boots", "KUnit")),
+    Variant("Sv39", ("riscv",), append="no4lvl", parts=("boots", "KUnit")),
+    Variant("not preemptible", ("riscv",), ("no-preempt",)),
+    Variant("fences by firmware", ("riscv",), machine="virt", parts=("boots", "KUnit")),
     Variant("fixed address", append="nokaslr"),
     Variant("four CPUs that take turns", smp=4),
     Variant("32 bits", ("x86",), kind="i386", parts=("boots", "KUnit")),
@@ -114,7 +120,8 @@ def _builds(name, variant):
 
 def _part(name, variant, title):
     """One part of check on a variant's kernel."""
-    return PARTS[title](name, _kernel(name, variant), variant.append, variant.smp)
+    kdir, arch = _kernel(name, variant), arches.get(name)
+    return PARTS[title](replace(arch, machine=variant.machine) if variant.machine else name, kdir, variant.append, variant.smp)
 
 
 def _variant(report, name, variant):

@@ -4,7 +4,7 @@
 The steps are those of kernel/text_poke/busted.h. The table tools/dev/mutants says of each
 with which tests it is tried and what has to notice it:
 
-    NAME | kunit or selftests | PATTERN [| only ARCH: REASON]
+    NAME | kunit or selftests | PATTERN [| only ARCH...: REASON]
 
 PATTERN is a regular expression over the names of the tests that fail and what they say. A
 mutant that nobody notices is a hole in the tests; one that somebody else notices is a hole
@@ -25,7 +25,7 @@ from .ktap import FAILED, PASSED, SKIPPED, Result
 TABLE = paths.DEV / "mutants"
 STEPS = paths.ROOT / "kernel/text_poke/busted.h"
 STEP = re.compile(r"^\tTEXT_POKE_BUSTED_(?!NOTHING\b|NR\b)(\w+),", re.M)
-ONLY = re.compile(r"only (\w+): (.+)")
+ONLY = re.compile(r"only (\w+(?: \w+)*): (.+)")
 # A mutant may never come to an end.
 TIMEOUT = 240
 SELFTESTS_TIMEOUT = 600
@@ -61,7 +61,7 @@ def parse(text):
         name, with_what, pattern, *more = (part.strip() for part in line.split(" | "))
         only = ONLY.fullmatch(more[0]) if more else None
         if with_what not in TRIALS or not pattern or len(more) > 1 or (more and not only):
-            raise Fail(INFRA, f"{TABLE}:{number} is not `NAME | {' or '.join(TRIALS)} | PATTERN [| only ARCH: REASON]`: correct it")
+            raise Fail(INFRA, f"{TABLE}:{number} is not `NAME | {' or '.join(TRIALS)} | PATTERN [| only ARCH...: REASON]`: correct it")
         found.append(Mutant(name, with_what, pattern, *(only.groups() if only else ())))
     return found
 
@@ -111,7 +111,7 @@ def verdict(mutant, failed):
 
 
 def _try(name, kdir, mutant):
-    if mutant.only not in ("", name):
+    if mutant.only and name not in mutant.only.split():
         return Result(f"mutant {mutant.word}", SKIPPED, mutant.why)
     return verdict(mutant, failures(TRIALS[mutant.with_what](name, kdir, f"text_poke.busted={mutant.word}")))
 
