@@ -10,6 +10,7 @@
  */
 
 #include <linux/types.h>
+#include <linux/uaccess.h>
 
 #include <asm/insn.h>
 #include <asm/ptrace.h>
@@ -111,6 +112,14 @@
 	TEXT_POKE_TEST_INSN("add a0, a0, a1", 00, b5, 05, 33, TEXT_POKE_TEST_OOL),	\
 	TEXT_POKE_TEST_INSN("lw a0, 0(a1)", 00, 05, a5, 03, TEXT_POKE_TEST_OOL),	\
 	TEXT_POKE_TEST_INSNS_C						\
+}
+
+/* The alias is in the kernel's page tables, which all CPUs have loaded. */
+#define TEXT_POKE_TEST_ALIAS_IS_SHARED	true
+
+static inline bool text_poke_test_write(void *alias, u8 byte)
+{
+	return !copy_to_kernel_nofault(alias, &byte, 1);
 }
 
 /* The kernel's own encoder. */

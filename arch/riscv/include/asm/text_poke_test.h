@@ -134,6 +134,18 @@ static inline bool text_poke_test_unencodable(void *insn)
 	return true;
 }
 
+/* Input that is bad on this architecture: see input_test.c. */
+#define TEXT_POKE_TEST_BAD_INPUTS {					\
+	{ "misaligned", .addr = text_poke_test_site + TEXT_POKE_UNIT / 2, \
+	  .new = nop, .len = LEN, .error = -EINVAL },			\
+	{ "half of an instruction", .new = jump, .len = LEN / 2,	\
+	  .error = -EINVAL },						\
+	{ "two instructions", .new = too_long, .len = 2 * LEN,		\
+	  .error = -EINVAL },						\
+	{ "a branch that does not reach", .new = (u8 [LEN]){},		\
+	  .len = LEN, .error = -ERANGE }				\
+}
+
 /* c.ebreak, or ebreak; @unit may be the start of a longer buffer. */
 static inline void text_poke_test_trap(void *unit)
 {
@@ -170,6 +182,9 @@ static inline bool text_poke_test_flags_kept(const struct pt_regs *regs)
 {
 	return regs->status == (SR_PP | SR_PIE);
 }
+
+/* CPUs come online whoever holds text_mutex. */
+#define TEXT_POKE_TEST_CPUS_COME	true
 
 /* Firmware executes FENCE.I wherever the kernel is. */
 #define text_poke_test_sync_interrupts() (!riscv_use_sbi_for_rfence())
