@@ -57,7 +57,7 @@ _RISCV = Arch(
     name="riscv", cross="riscv64-linux-gnu-", target="Image", image="arch/riscv/boot/Image", debarch="riscv64",
     busybox="trixie", qemu="qemu-system-riscv64", machine="virt,aia=aplic-imsic", cpu="max",
     console="console=ttyS0 earlycon=sbi", devices=("-bios", "default"), has_backend=True,
-    kunit=("text_poke_slot", "riscv_ftrace"), bench_base=("no-preempt",))
+    kunit=("text_poke_slot", "riscv_ftrace", "riscv_bpf_poke"), bench_base=("no-preempt",))
 
 # The capabilities are mitigations that the emulation does not have and complains about.
 _POWERPC = Arch(
