@@ -63,7 +63,7 @@ _RISCV = Arch(
     busybox="trixie", qemu="qemu-system-riscv64", machine="virt,aia=aplic-imsic", cpu="max",
     console="console=ttyS0 earlycon=sbi", devices=("-bios", "default"), has_backend=True,
     alone="not all of its tests have passed yet",
-    kunit=("text_poke_slot", "riscv_ftrace"), bench_base=("no-preempt",))
+    kunit=("text_poke_slot", "riscv_ftrace", "riscv_bpf_poke"), bench_base=("no-preempt",))
 
 # The capabilities are mitigations that the emulation does not have and complains about.
 _POWERPC = Arch(
