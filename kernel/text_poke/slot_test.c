@@ -124,7 +124,7 @@ static void a_slot_holds_the_instruction_and_a_trap(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, 0, text_poke_verify(site.slot, step, LEN));
 	KUNIT_EXPECT_EQ(test, 0, text_poke_verify(site.slot + LEN, trap,
-						   TEXT_POKE_UNIT));
+						  TEXT_POKE_UNIT));
 	KUNIT_EXPECT_PTR_EQ(test, text_poke_slot_end(site.slot + LEN),
 			    site.addr + LEN);
 	KUNIT_EXPECT_NULL(test, text_poke_slot_end(site.slot - 1));

@@ -142,7 +142,7 @@ static inline bool text_poke_test_unencodable(void *insn)
 	  .error = -EINVAL },						\
 	{ "two instructions", .new = too_long, .len = 2 * LEN,		\
 	  .error = -EINVAL },						\
-	{ "a branch that does not reach", .new = (u8 [LEN]){},		\
+	{ "a branch that does not reach", .new = (u8 []){ 0, 0, 0, 0 },	\
 	  .len = LEN, .error = -ERANGE }				\
 }
 
