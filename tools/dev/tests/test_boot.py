@@ -260,12 +260,16 @@ class Archive(unittest.TestCase):
 FOREIGN = r"""
 #include <stdio.h>
 #include <sys/reboot.h>
+#include <termios.h>
+#include <unistd.h>
 
 int main(int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++)
 		printf("argument %d is <%s>\n", i, argv[i]);
 	fflush(stdout);
+	/* The kernel does not wait for what it has not sent yet. */
+	tcdrain(STDOUT_FILENO);
 	reboot(RB_POWER_OFF);
 	return 1;
 }
