@@ -196,8 +196,19 @@ class Count(unittest.TestCase):
 
         code, lines = self.report(sentence, mistake)
         self.assertEqual(code, TEST_FAILED)
-        self.assertEqual(lines, ["not ok step (no network)", "ok a", "not ok step (KeyError: 'b')",
-                                 "1 passed, 2 failed, 0 skipped"])
+        self.assertEqual(lines[:3], ["not ok step (no network)", "ok a", "not ok step (KeyError: 'b')"])
+        self.assertEqual(lines[3:], ["failed: step (no network)", "failed: step (KeyError: 'b')", "1 passed, 2 failed, 0 skipped"])
+
+
+class UnitTests(unittest.TestCase):
+    def test_the_words_of_a_failure_are_told(self):
+        with tempfile.TemporaryDirectory() as name:
+            log = Path(name) / "log"
+            log.write_text("test_a (t.T.test_a) ... [ 1s] QEMU: x\nFAIL\nFAIL: test_a (t.T.test_a)\nTraceback\n  File\n"
+                           "AssertionError: 3 != 0 : it hung\nERROR: test_b (t.T.test_b)\ntextpoke.errors.Fail: no QEMU\n")
+            said = check._why(log)
+        self.assertEqual(said, f"FAIL: test_a (t.T.test_a); AssertionError: 3 != 0 : it hung; ERROR: test_b (t.T.test_b); "
+                               f"textpoke.errors.Fail: no QEMU; see {log}")
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ reason, and the steps that do not depend on it go on.
 
 import contextlib
 import os
+import re
 import sys
 import traceback
 
@@ -19,19 +20,24 @@ from .say import say
 
 WORDS = {PASSED: "ok", FAILED: "not ok", SKIPPED: "skip"}
 UNIT_TESTS = paths.DEV / "tests"
+# unittest's words: the test, and the error that ended it.
+WRONG = re.compile(r"(FAIL|ERROR): |[\w.]*(Error|Fail): ")
 
 
 class Report:
-    """Prints results as they come, and counts them."""
+    """Prints results as they come, and counts them; failures once more at the end."""
 
     def __init__(self):
         self.count = {PASSED: 0, FAILED: 0, SKIPPED: 0}
+        self.failed = []
 
     def add(self, results):
         for result in results:
             self.count[result.status] += 1
             note = f" ({result.note})" if result.note else ""
             print(f"{WORDS[result.status]} {result.name}{note}", flush=True)
+            if result.status == FAILED:
+                self.failed.append(f"failed: {result.name}{note}")
 
     def step(self, name, function, *args):
         """Add what a step gives; one that breaks is itself a failed test. Returns whether all passed."""
@@ -46,9 +52,9 @@ class Report:
         return self.count[FAILED] == before
 
     def end(self):
-        """The last line, and the exit code."""
+        """The last lines, and the exit code."""
         counts = [f"{self.count[status]} {status}" for status in (PASSED, FAILED, SKIPPED)]
-        print(", ".join(counts), flush=True)
+        print("\n".join([*self.failed, ", ".join(counts)]), flush=True)
         return TEST_FAILED if self.count[FAILED] or not self.count[PASSED] else OK
 
 
@@ -63,6 +69,12 @@ def _gates():
             yield Result(f"series: {name}", FAILED, failure.message)
 
 
+def _why(log):
+    """Which of a file's unit tests failed, and with which words."""
+    found = [line for line in log.read_text(errors="replace").splitlines() if WRONG.match(line)]
+    return "; ".join([*found[:6], f"see {log}"])
+
+
 def _unit_tests(prefix, env=None):
     """The tools' own tests, a line per file."""
     host.need(*host.BUILD)
@@ -70,7 +82,7 @@ def _unit_tests(prefix, env=None):
         log = paths.LOGS / f"{prefix.replace(' ', '-')}-{path.stem}.log"
         status = command([sys.executable, "-m", "unittest", "-v", path], log=log, what=f"{prefix}: {path.stem}",
                          env=env, cwd=paths.DEV, check=False)
-        yield Result(f"{prefix}: {path.stem}", FAILED if status else PASSED, f"see {log}" if status else "")
+        yield Result(f"{prefix}: {path.stem}", FAILED if status else PASSED, _why(log) if status else "")
 
 
 def boots(name, kdir, append="", smp=2):
@@ -100,7 +112,7 @@ def _guests(name, kdir):
     status = command([sys.executable, "-m", "unittest", "-v", "tests.test_boot.Guest"], log=log, cwd=paths.DEV,
                      what="booting guests that pass, fail, panic and hang", env={"ARCH": name, "KDIR": str(kdir)}, check=False)
     yield Result(f"{name}: guests that pass, fail, panic and hang are told apart", FAILED if status else PASSED,
-                 f"see {log}" if status else "")
+                 _why(log) if status else "")
 
 
 def _main_job(name):
