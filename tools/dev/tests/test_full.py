@@ -51,6 +51,14 @@ class Keeping(unittest.TestCase):
         self.step(self.report("two"))
         self.assertEqual(self.done, ["a step"] * 2)
 
+    def test_an_architecture_has_a_key_of_its_own(self):
+        for key in ("one", "two"):
+            report = self.report(key)
+            report.keys = {"x86": "its own"}
+            for name in ("x86: KASAN", "code: checkpatch"):
+                self.step(report, name)
+        self.assertEqual(self.done, ["x86: KASAN", "code: checkpatch", "code: checkpatch"])
+
     def test_a_step_that_breaks_is_not_kept(self):
         def function():
             yield Result("a case", PASSED)
@@ -84,6 +92,26 @@ class Variants(unittest.TestCase):
 
 def patch(*changes, adds=()):
     return Patch("s", "a", "d", "l", adds, "".join(f"diff --git a/{path} b/{path}\n" for path in changes))
+
+
+class WhatConcernsAnArchitecture(unittest.TestCase):
+    def test_its_own_code_and_what_it_shares(self):
+        for path in ("arch/arm64/Kconfig", "arch/Kconfig", "kernel/text_poke/core.c", "tools/testing/selftests/text_poke/replay.c"):
+            self.assertTrue(full.concerns(path, "arm64"), path)
+
+    def test_not_that_of_others_and_what_is_read(self):
+        for path in ("arch/x86/Kconfig", "Documentation/core-api/text-poke.rst", "MAINTAINERS", "tools/verification/text_poke/batch.pml"):
+            self.assertFalse(full.concerns(path, "arm64"), path)
+
+    def test_keys_change_with_it(self):
+        series = [patch("arch/x86/Kconfig"), patch("arch/arm64/Kconfig"), patch("Documentation/a.rst")]
+        with mock.patch.object(full.patches, "kept", lambda: {}), mock.patch.object(full.patches, "load", lambda: series):
+            keys = {name: full.key_of(name) for name in ("x86", "arm64")}
+            for number, changed in enumerate((["x86"], ["arm64"], [])):
+                series[number] = patch(*series[number].changes, f"{series[number].changes[0]}.2")
+                now = {name: full.key_of(name) for name in keys}
+                self.assertEqual([name for name in keys if keys[name] != now[name]], changed)
+                keys = now
 
 
 class WhereAPatchIsBuilt(unittest.TestCase):

@@ -9,6 +9,7 @@ series or the configuration has changed. ONLY=PATTERN picks steps by their names
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 
@@ -64,11 +65,15 @@ PARTS = {"boots": check.boots, "KUnit": tests.kunit, "selftests": tests.selftest
 
 
 class Kept(check.Report):
-    """A report whose passed steps outlive it."""
+    """A report whose passed steps outlive it.
 
-    def __init__(self, key, only="*", place=None):
+    key   changes with whatever steps are made from
+    keys  architecture -> what only its own steps are made from
+    """
+
+    def __init__(self, key, only="*", place=None, keys=None):
         super().__init__()
-        self.key, self.only, self.place = key, only, place or KEPT
+        self.key, self.only, self.place, self.keys = key, only, place or KEPT, keys or {}
         self.known = json.loads(self.place.read_text()) if self.place.exists() else {}
 
     def wanted(self, name):
@@ -81,7 +86,7 @@ class Kept(check.Report):
 
     def step(self, name, function, *args, key=None):
         """A step, unless it has passed before; returns whether it has passed or was not asked for."""
-        key = key or self.key
+        key = key or self.keys.get(name.split(":")[0], self.key)
         if not self.wanted(name):
             return True
         if self.known.get(name, {}).get("key") == key:
@@ -173,7 +178,7 @@ def _every_patch(report, names):
         for number, patch, commit in commits:
             if name in built_for(patch):
                 step = f"{name}: after patch {number:02} of {len(commits)}, {patch.subject}"
-                report.keep(step, lambda number=number: _after(name, number), f"{commit} {_configuration()}")
+                report.keep(step, lambda number=number: _after(name, number), f"{commit} {_hash(_configuration(name))}")
 
 
 # Reading code
@@ -188,19 +193,51 @@ def _tools(report, names):
 
 # The command
 
-def _configuration():
-    """A hash of how kernels are configured and booted."""
+def concerns(path, name):
+    """Whether what is at a path of the kernel's tree can make a difference to an architecture's kernels and their tests."""
+    if own := re.match("arch/([^/]+)/", path):
+        return own[1] == name
+    return not path.startswith(("Documentation/", "MAINTAINERS", "tools/verification/"))
+
+
+def _series_of(name):
+    """What the series is made of, as far as it concerns an architecture."""
+    for path, file in sorted(patches.kept().items()):
+        if concerns(path, name):
+            yield path.encode() + file.read_bytes()
+    for patch in patches.load():
+        if any(concerns(path, name) for path in patch.changes):
+            yield patches.encode(patch.diff)
+
+
+def _configuration(name):
+    """How an architecture's kernels are configured and booted."""
+    others = {f"{other}.config" for other, arch in arches.ARCHES.items() if name not in (other, arch.kind_of)}
+    for path in sorted([*kernel.FRAGMENTS.glob("*.config"), *initramfs.GUEST.iterdir()]):
+        if path.name not in others:
+            yield path.name.encode() + path.read_bytes()
+    for arch in arches.ARCHES.values():
+        if name in (arch.name, arch.kind_of):
+            yield repr(arch).encode()
+
+
+def _hash(parts):
     total = hashlib.sha256()
-    for path in sorted([*kernel.FRAGMENTS.glob("*.config"), *initramfs.GUEST.iterdir(), paths.DEV / "textpoke/arch.py"]):
-        total.update(path.name.encode() + path.read_bytes())
-    return total.hexdigest()[:16]
+    for part in parts:
+        total.update(len(part).to_bytes(8, "big") + part)
+    return total.hexdigest()
+
+
+def key_of(name):
+    """Changes with whatever an architecture's steps are made from."""
+    return f"{_hash(_series_of(name))} {_hash(_configuration(name))}"
 
 
 def main(options):
     """`check-full`: the last line counts, as check's does."""
     names = check.names(options)
     backends = [name for name in names if arches.get(name).has_backend]
-    report = Kept(f"{patches.fingerprint()} {_configuration()}", options.get("ONLY", "*"))
+    report = Kept(patches.fingerprint(), options.get("ONLY", "*"), keys={name: key_of(name) for name in names})
     check.everything(report, names)
     _tools(report, names)
     for name in backends:
