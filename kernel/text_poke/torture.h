@@ -15,6 +15,23 @@ void text_poke_torture_read_in_nmi(void);
 
 #include <asm/text_poke_torture.h>
 
+/*
+ * One that cannot be told of NMIs, or has none: on arm64 nobody but the
+ * interrupt controller sees them, on RISC-V there are none.
+ */
+#ifndef TEXT_POKE_TORTURE_NMI
+#define TEXT_POKE_TORTURE_NMI	false
+
+static inline int text_poke_torture_nmi_begin(void)
+{
+	return 0;
+}
+
+static inline void text_poke_torture_nmi_end(void) { }
+static inline void text_poke_torture_nmi_send(int cpu) { }
+static inline void text_poke_torture_nmi_forget(int cpu) { }
+#endif
+
 /**
  * enum text_poke_context - from where a site is executed
  * @IN_TASK:		tasks that preempt each other

@@ -68,6 +68,11 @@ class Result:
     def folder(self):
         return self.log.parent
 
+    @property
+    def console(self):
+        """All that the guest has printed; '' if it got to print nothing."""
+        return self.log.read_text(errors="replace") if self.log.exists() else ""
+
 
 # The command
 

@@ -176,20 +176,12 @@ def never_run(sources, found):
 
 # The command
 
-def _selftests(name, kdir):
-    """Those of text pokes alone."""
-    targets = tests.SELFTESTS[:1]
-    folder, programs = tests.install_selftests(name, kdir, targets), dict(tests.programs(name, kdir))
-    return tests.run_selftests(name, kdir, targets, folder, programs)
-
-
 def _guests(name, kdir):
     """Run all that is to be counted; (its results, what its guests have sent)."""
     before = set((paths.BUILD / "boot").glob("*"))
     # What checks the checker breaks the core, which is not to be done here.
     kunit = [result for result in tests.kunit(name, kdir) if result.name != "text_poke_debug: the suite ran"]
-    found = [*kunit, *_selftests(name, kdir),
-             *torture.torture(name, kdir, MINUTES)]
+    found = [*kunit, *tests.selftests(name, kdir, targets=tests.OWN), *torture.torture(name, kdir, MINUTES)]
     return found, sorted(path / "out" for path in set((paths.BUILD / "boot").glob("*")) - before)
 
 

@@ -29,10 +29,6 @@ def _result(name, good, note=""):
     return Result(f"in the middle of a batch: {name}", PASSED if good else FAILED, "" if good else note)
 
 
-def text_of(result):
-    return result.log.read_text(errors="replace") if result.log.exists() else ""
-
-
 def in_time(text):
     """Whether the guest got as far as a text full of traps, and took none of them badly."""
     if ARMED not in text:
@@ -63,7 +59,7 @@ def _initrd(name, kdir, how):
     arch, program = arches.get(name), kdir / "kexec"
     run([f"{arch.cross}gcc", "-static", "-O2", initramfs.GUEST / "kexec.c", "-o", program],
         log=paths.LOGS / f"kexec-{name}.log", what="building kexec")
-    folder = tests.install_selftests(name, kdir, tests.SELFTESTS[:1])
+    folder = tests.install_selftests(name, kdir, tests.OWN)
     extra = {"selftests": folder, "usr/bin/kexec": program}
     if how != "panic":
         extra |= {"next.kernel": kernel.image_of(name, kdir), "next.cpio.gz": initramfs.build_initramfs(name, job=NEXT_JOB.encode())}
@@ -81,9 +77,9 @@ def ending(name, kdir, how):
 def endings(name, kdir):
     """Results of all ways."""
     panic = ending(name, kdir, "panic")
-    wrong = panic_verdict(panic.code, text_of(panic))
+    wrong = panic_verdict(panic.code, panic.console)
     yield _result("a panic is told, and ends the guest", not wrong, wrong)
     for how in arches.get(name).endings:
         result = ending(name, kdir, how)
-        wrong = next_verdict(result.verdict, text_of(result))
+        wrong = next_verdict(result.verdict, result.console)
         yield _result(NEXT_KERNELS[how], not wrong, wrong)

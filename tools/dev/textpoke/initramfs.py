@@ -125,14 +125,21 @@ def modules(kdir):
     return {str(path.relative_to(mods)): _one(path) for path in wanted}
 
 
-def busybox(arch):
-    """The static busybox of an architecture, from a package that is unpacked, not installed."""
+def static_program(arch, packages, program):
+    """A static program of an architecture, from packages that are unpacked, not installed."""
     arch = arches.get(arch)
-    dest = host.unpack_foreign(BUSYBOX, arch.debarch, arch.busybox, paths.BUILD / "foreign" / f"busybox-{arch.name}")
-    for name in ("bin/busybox", "usr/bin/busybox"):
-        if (dest / name).is_file():
-            return dest / name
-    raise Fail(INFRA, f"{dest} holds no busybox: remove it and run the command again")
+    name = packages[0].removesuffix("-static")
+    dest = host.unpack_foreign(packages, arch.debarch, arch.busybox, paths.BUILD / "foreign" / f"{name}-{arch.name}")
+    # Newer Debian releases have /usr merged.
+    for folder in ("bin", "usr/bin"):
+        if (dest / folder / program).is_file():
+            return dest / folder / program
+    raise Fail(INFRA, f"{dest} holds no {program}: remove it and run the command again")
+
+
+def busybox(arch):
+    """The static busybox of an architecture."""
+    return static_program(arch, BUSYBOX, "busybox")
 
 
 def _ours(arch):

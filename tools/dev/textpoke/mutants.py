@@ -88,9 +88,8 @@ def _selftests(name, kdir, append):
 
 @functools.cache
 def _installed(name, kdir):
-    targets = tests.SELFTESTS[:1]
-    folder, programs = tests.install_selftests(name, kdir, targets), dict(tests.programs(name, kdir))
-    return functools.partial(tests.run_selftests, name, kdir, targets, folder, programs, timeout=SELFTESTS_TIMEOUT)
+    folder, programs = tests.install_selftests(name, kdir, tests.OWN), dict(tests.programs(name, kdir))
+    return functools.partial(tests.run_selftests, name, kdir, tests.OWN, folder, programs, timeout=SELFTESTS_TIMEOUT)
 
 
 TRIALS = {"kunit": _kunit, "selftests": _selftests}

@@ -12,13 +12,14 @@ import threading
 from pathlib import Path
 
 from . import arch as arches
-from . import boot, host, initramfs, kernel, known, ktap, paths, series
+from . import boot, initramfs, kernel, known, ktap, paths, series
 from .errors import HANG, OK, PANIC, TEST_FAILED
 from .say import run, say
 
 LOG = "log_buf_len=4M"
 KUNIT_SUITES = ("text_poke", "text_poke_conformance", "text_poke_debug", "text_poke_fault", "text_poke_input", "text_poke_live", "kprobes_test")
-SELFTESTS = ("text_poke", "static_keys")
+OWN = ("text_poke",)
+SELFTESTS = (*OWN, "static_keys")
 # One shell script that forks all the time: it takes as long as everything else together, so
 # its folders are shared out to two guests that run side by side. All that is not named here
 # is in the first one's share.
@@ -42,7 +43,7 @@ def sent(result, name):
 
 def _words(result):
     """What the first warning of the console says: its words stand above the line that has WARNING in it."""
-    return WARNED.findall(result.log.read_text(errors="replace"))[:1] if result.log.exists() else []
+    return WARNED.findall(result.console)[:1]
 
 
 def guest_results(what, result):
@@ -97,7 +98,7 @@ def kunit(name, kdir, append="", smp=2, timeout=TIMEOUT):
     initrd = initramfs.build_initramfs(name, job=initramfs.GUEST / "kunit.sh")
     result = in_guest(name, kdir, initrd, f"kunit.enable=1 {append}", smp, timeout)
     # A guest that died has sent nothing; its console tells how far the tests got.
-    said = sent(result, "kunit.log") or result.log.read_text(errors="replace")
+    said = sent(result, "kunit.log") or result.console
     found = list(_cases(_parsed(said, result.out_tar.parent)))
     for suite in KUNIT_SUITES + arches.get(name).kunit:
         if not any(case.name.startswith(f"{suite}: ") for case in found):
@@ -131,9 +132,7 @@ def programs(name, kdir):
         run([f"{arch.cross}gcc", "-static", "-O2", initramfs.GUEST / f"{program}.c", "-o", kdir / program],
             log=paths.LOGS / f"{program}-{name}.log", what=f"building {program}")
         yield where, kdir / program
-    dest = host.unpack_foreign(BASH, arch.debarch, arch.busybox, paths.BUILD / "foreign" / f"bash-{name}")
-    # Newer Debian releases have /usr merged.
-    yield "bin/bash", next(dest.glob("**/bin/bash-static"), dest / "bin/bash-static")
+    yield "bin/bash", initramfs.static_program(name, BASH, "bash-static")
 
 
 def run_selftests(name, kdir, targets, folder, programs, **how):
@@ -148,9 +147,9 @@ def run_selftests(name, kdir, targets, folder, programs, **how):
     return found + guest_results(", ".join(targets), result)
 
 
-def selftests(name, kdir, append="", smp=2):
-    """Results of the selftests."""
-    targets = SELFTESTS + arches.get(name).selftests
+def selftests(name, kdir, append="", smp=2, targets=()):
+    """Results of the selftests: of all targets, or of some."""
+    targets = targets or SELFTESTS + arches.get(name).selftests
     say(f"selftests on {name}: {', '.join(targets)}")
     folder = install_selftests(name, kdir, targets)
     helpers = dict(programs(name, kdir))
@@ -160,7 +159,7 @@ def selftests(name, kdir, append="", smp=2):
 def lockdown(name, kdir, append="", smp=2):
     """Who may record, and who may break the kernel, in each mode of lockdown; for a kernel that can be locked down."""
     say(f"lockdown on {name}")
-    folder = install_selftests(name, kdir, SELFTESTS[:1])
+    folder = install_selftests(name, kdir, OWN)
     initrd = initramfs.build_initramfs(name, extra={"selftests": folder}, job=initramfs.GUEST / "lockdown.sh")
     result = in_guest(name, kdir, initrd, append, smp)
     return ktap.parse(sent(result, "selftests.ktap")) + guest_results("lockdown", result)

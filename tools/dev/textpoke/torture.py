@@ -171,8 +171,7 @@ def parameters(minutes):
 def torture(name, kdir, minutes=MINUTES, append="", smp=SMP):
     """Results of some minutes of it."""
     say(f"torture on {name}, for {minutes} minutes")
-    targets = tests.SELFTESTS[:1]
-    folder = tests.install_selftests(name, kdir, targets)
+    folder = tests.install_selftests(name, kdir, tests.OWN)
     initrd = initramfs.build_initramfs(name, extra={"selftests": folder}, job=initramfs.GUEST / "torture.sh", args=[60 * minutes],
                                        kdir=kdir)
     result = tests.in_guest(name, kdir, initrd, f"{parameters(minutes)} {append}", smp, 60 * minutes + GRACE)

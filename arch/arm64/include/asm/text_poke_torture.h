@@ -135,18 +135,6 @@ static inline void text_poke_torture_fit(u64 *regs)
 		regs[TEXT_POKE_TORTURE_XC] = 0;
 }
 
-/* Nobody but the interrupt controller can tell us of an NMI. */
-#define TEXT_POKE_TORTURE_NMI	false
-
-static inline int text_poke_torture_nmi_begin(void)
-{
-	return 0;
-}
-
-static inline void text_poke_torture_nmi_end(void) { }
-static inline void text_poke_torture_nmi_send(int cpu) { }
-static inline void text_poke_torture_nmi_forget(int cpu) { }
-
 #endif /* !__ASSEMBLY__ */
 
 #endif /* __ASM_TEXT_POKE_TORTURE_H */
