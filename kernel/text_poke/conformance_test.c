@@ -553,7 +553,6 @@ static void alias_goes_away(struct kunit *test)
  * struct hijacker - a CPU that tries to write through another one's alias
  * @task:	its thread
  * @to:		where in the alias; NULL: not yet
- * @byte:	what is there, so that no harm is done
  * @gone:	the alias is gone, or should be
  * @self:	the CPU whose alias it is can write there
  * @tries:	how often it was tried, before and after
@@ -562,7 +561,6 @@ static void alias_goes_away(struct kunit *test)
 struct hijacker {
 	struct task_struct *task;
 	u8 *to;
-	u8 byte;
 	bool gone;
 	bool self;
 	unsigned int tries[2];
@@ -581,7 +579,7 @@ static int hijack(void *unused)
 		bool gone = READ_ONCE(hijacker.gone);
 
 		if (to) {
-			hijacker.hits[gone] += text_poke_test_write(to, hijacker.byte);
+			hijacker.hits[gone] += text_poke_test_rewrite(to);
 			WRITE_ONCE(hijacker.tries[gone], hijacker.tries[gone] + 1);
 		}
 		cond_resched();
@@ -598,12 +596,10 @@ static void wait_for_tries(unsigned int ms)
 		mdelay(1);
 }
 
-/* Behind the site, whose unit this is, is another one which stays as it is. */
+/* Behind the site, or behind its tail, is another one which stays as it is. */
 static int watched_alias(void *alias, const void *bytes, size_t len)
 {
-	if (len != TEXT_POKE_UNIT)
-		return copy_to_kernel_nofault(alias, bytes, len);
-	hijacker.self = text_poke_test_write(alias + LEN, hijacker.byte);
+	hijacker.self = text_poke_test_rewrite(alias + LEN);
 	/* Pairs with the acquire in hijack(). */
 	smp_store_release(&hijacker.to, alias + LEN);
 	wait_for_tries(20);
@@ -627,7 +623,6 @@ static void poke_watched(struct kunit *test)
 
 	text_poke_test_nop(nop);
 	text_poke_test_jump(jump, site, site + LEN);
-	hijacker.byte = nop[0];
 
 	guard(own_pokes)();
 	text_poke_test_store(test, watched_alias);

@@ -221,13 +221,16 @@ void arch_text_poke_flush(void *addr, size_t len)
 	local_flush_icache_all();
 }
 
+/* Nor is the alias of any use from here on: a sync follows each pass. */
 void arch_text_poke_sync_cpu(void)
 {
+	riscv_text_forget();
 	local_flush_icache_all();
 }
 
 static void fence_every_cpu(void)
 {
+	riscv_text_forget_all();
 	flush_icache_all();
 }
 

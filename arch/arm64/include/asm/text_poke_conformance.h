@@ -108,9 +108,12 @@
 /* The alias is in the kernel's page tables, which all CPUs have loaded. */
 #define TEXT_POKE_TEST_ALIAS_IS_SHARED	true
 
-static inline bool text_poke_test_write(void *alias, u8 byte)
+static inline bool text_poke_test_rewrite(void *alias)
 {
-	return !copy_to_kernel_nofault(alias, &byte, 1);
+	u8 byte;
+
+	return !copy_from_kernel_nofault(&byte, alias, 1) &&
+	       !copy_to_kernel_nofault(alias, &byte, 1);
 }
 
 /* The kernel's own encoders. */

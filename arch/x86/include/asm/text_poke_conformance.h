@@ -104,9 +104,13 @@
 /* The alias is in an address space that one CPU has loaded, among its users'. */
 #define TEXT_POKE_TEST_ALIAS_IS_SHARED	false
 
-static inline bool text_poke_test_write(void *alias, u8 byte)
+static inline bool text_poke_test_rewrite(void *alias)
 {
-	return !copy_to_user_nofault((void __user *)alias, &byte, 1);
+	void __user *to = (void __user *)alias;
+	u8 byte;
+
+	return !copy_from_user_nofault(&byte, to, 1) &&
+	       !copy_to_user_nofault(to, &byte, 1);
 }
 
 /* The kernel's own encoders. */

@@ -19,6 +19,15 @@
 #elif defined(__aarch64__)
 #define TRAP	"brk #8"
 #define PASS(ctx)	((ctx)->uc_mcontext.pc += 4)
+#elif defined(__riscv)
+/* The assembler makes it C.EBREAK where that is there; low bits set: 4 bytes. */
+#define TRAP	"ebreak"
+#define PASS(ctx)	pass_ebreak(&(ctx)->uc_mcontext.__gregs[REG_PC])
+
+static void pass_ebreak(unsigned long *pc)
+{
+	*pc += (*(unsigned short *)*pc & 3) == 3 ? 4 : 2;
+}
 #endif
 
 static sig_atomic_t signals;
