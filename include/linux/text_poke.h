@@ -276,7 +276,8 @@ void *arch_text_poke_map(void *addr, size_t *len,
  * arch_text_poke_unmap - undo arch_text_poke_map()
  * @map:	what arch_text_poke_map() has filled
  *
- * On return no CPU can write through the alias.
+ * On return no CPU can write through the alias; or, where others may hold it in
+ * a TLB that only they can flush, none can after the next arch_text_poke_sync().
  *
  * Context: As arch_text_poke_map() left it.
  */

@@ -6,6 +6,7 @@ reason, and the steps that do not depend on it go on.
 """
 
 import contextlib
+import functools
 import os
 import re
 import sys
@@ -124,11 +125,16 @@ def _main_job(name):
                  "" if code == OK else f"see {log}")
 
 
+def _on_a_cpu_each(name, kdir):
+    """Two guests whose CPUs take turns need one of ours each."""
+    both = [functools.partial(part, name, kdir) for part in (tests.kunit, tests.selftests)]
+    return [result for results in tests.side_by_side(both) for result in _named(name, results)]
+
+
 def _with_backend(report, name, kdir):
     """What is tested where the series changes text."""
     report.step(f"{name}: guests", _guests, name, kdir)
-    report.step(f"{name}: KUnit", lambda: _named(name, tests.kunit(name, kdir)))
-    report.step(f"{name}: selftests", lambda: _named(name, tests.selftests(name, kdir)))
+    report.step(f"{name}: KUnit and selftests", _on_a_cpu_each, name, kdir)
     report.step(f"{name}: ftracetest", lambda: _named(name, tests.ftracetest(name, kdir)))
     report.step(f"{name}: endings", lambda: _named(name, endings.endings(name, kdir)))
     report.step(f"{name}: the main job", _main_job, name)
