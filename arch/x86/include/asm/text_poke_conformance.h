@@ -104,13 +104,18 @@
 /* The alias is in an address space that one CPU has loaded, among its users'. */
 #define TEXT_POKE_TEST_ALIAS_IS_SHARED	false
 
+/* copy_from_user_nofault() would refuse an address space that is no task's. */
 static inline bool text_poke_test_rewrite(void *alias)
 {
 	void __user *to = (void __user *)alias;
+	bool good;
 	u8 byte;
 
-	return !copy_from_user_nofault(&byte, to, 1) &&
-	       !copy_to_user_nofault(to, &byte, 1);
+	pagefault_disable();
+	good = !__copy_from_user_inatomic(&byte, to, 1) &&
+	       !__copy_to_user_inatomic(to, &byte, 1);
+	pagefault_enable();
+	return good;
 }
 
 /* The kernel's own encoders. */
