@@ -141,31 +141,6 @@ class Architectures(unittest.TestCase):
         self.assertEqual(check.names(cli.Options({"ARCH": "i386"})), ["i386"])
 
 
-class Alone(unittest.TestCase):
-    """A backend whose tests run only where they are asked for."""
-
-    def outcome(self, asked):
-        report, ran = check.Report(), []
-        with mock.patch.object(check, "_build", lambda name: []), mock.patch.object(check, "boots", lambda *_: []), \
-                mock.patch.object(check, "_with_backend", lambda *_: ran.append(True)), \
-                contextlib.redirect_stdout(io.StringIO()) as out:
-            check._architecture(report, self.name, asked)
-        return bool(ran), out.getvalue(), report.count[SKIPPED]
-
-    def setUp(self):
-        self.name = next((name for name, arch in check.arches.ARCHES.items() if arch.alone), None)
-        if not self.name:
-            self.skipTest("there is no such backend")
-
-    def test_otherwise_it_is_told_and_why(self):
-        ran, said, skipped = self.outcome(False)
-        self.assertEqual((ran, skipped), (False, 1))
-        self.assertIn(f"make check ARCH={self.name}", said)
-
-    def test_when_asked_for_it_is_tested(self):
-        self.assertEqual(self.outcome(True), (True, "", 0))
-
-
 class Count(unittest.TestCase):
     def report(self, *steps):
         report, out = check.Report(), io.StringIO()

@@ -23,7 +23,6 @@ class Arch:
     console: str  # words on the kernel's command line
     devices: tuple = ()  # QEMU options that only this one needs
     has_backend: bool = False  # whether the series can change its text
-    alone: str = ""  # why its backend is tested only by `make check ARCH=`; empty: always
     kunit: tuple = ()  # suites that it has besides those of all
     selftests: tuple = ()  # targets of the kernel's own that make check runs, besides those for all
     torture: tuple = ()  # what the torture test has to do here, besides what it does everywhere
@@ -62,7 +61,6 @@ _RISCV = Arch(
     name="riscv", cross="riscv64-linux-gnu-", target="Image", image="arch/riscv/boot/Image", debarch="riscv64",
     busybox="trixie", qemu="qemu-system-riscv64", machine="virt,aia=aplic-imsic", cpu="max",
     console="console=ttyS0 earlycon=sbi", devices=("-bios", "default"), has_backend=True,
-    alone="not all of its tests have passed yet",
     kunit=("text_poke_slot", "riscv_ftrace", "riscv_bpf_poke"), bench_base=("no-preempt",))
 
 # The capabilities are mitigations that the emulation does not have and complains about.
