@@ -320,7 +320,10 @@ void *arch_text_poke_trap_addr(const struct pt_regs *regs);
  * arch_text_poke_is_trap - read the text again
  * @addr:	where a trap was taken
  *
- * The load has acquire semantics.
+ * The load has acquire semantics.  If the trap is gone, the instruction is
+ * executed again: where a return from the exception does not make this CPU
+ * refetch, this does, for a CPU that goes offline or comes online may not be
+ * told to.
  *
  * Context: The trap's entry path; noinstr.
  * Return: true if the unit at @addr is (still) the trap.

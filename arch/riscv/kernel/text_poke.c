@@ -75,7 +75,9 @@
  * and has no static key.  The KUnit test walks all jump labels to see that
  * this is so.  Otherwise all of the kernel's text runs with its own vector:
  * what switches to a guest or into suspend is assembly; what kexec and
- * hibernation run are copies that are not kernel text.
+ * hibernation run are copies that are not kernel text.  The exception is
+ * kvm_riscv_vcpu_unpriv_read(), which has another vector for the few
+ * instructions that it makes for a guest.
  */
 #include <linux/extable.h>
 #include <linux/kernel.h>
@@ -256,7 +258,7 @@ noinstr void *arch_text_poke_trap_addr(const struct pt_regs *regs)
  * EBREAK, too: where it stands nothing was changed, and nothing is gone.  Its
  * second half is never changed without the first.
  */
-noinstr bool arch_text_poke_is_trap(const void *addr)
+static __always_inline bool is_ebreak(const void *addr)
 {
 	/* Pairs with smp_wmb() in text_poke_publish(). */
 	u16 low = smp_load_acquire((const u16 *)addr);
@@ -265,6 +267,20 @@ noinstr bool arch_text_poke_is_trap(const void *addr)
 		return true;
 	return low == (u16)__BUG_INSN_32 &&
 	       READ_ONCE(((const u16 *)addr)[1]) == __BUG_INSN_32 >> 16;
+}
+
+/*
+ * Whoever is told that the trap is gone executes the instruction again.  SRET
+ * does not make a CPU fetch it again, and one that syncs pass by, because it
+ * comes online or goes offline, would run into the same trap for ever.
+ */
+noinstr bool arch_text_poke_is_trap(const void *addr)
+{
+	bool trap = is_ebreak(addr);
+
+	if (!trap)
+		local_flush_icache_all();
+	return trap;
 }
 
 noinstr void arch_text_poke_emulate(struct pt_regs *regs,

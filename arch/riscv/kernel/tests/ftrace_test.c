@@ -23,6 +23,7 @@
 #include <linux/kprobes.h>
 #include <linux/kthread.h>
 #include <linux/sched.h>
+#include <linux/text_poke.h>
 
 #include <asm/irq_regs.h>
 
@@ -332,10 +333,47 @@ static void literals_are_not_probed(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, ftrace_is_literal((unsigned long)traced));
 }
 
+/* Nor is what is behind the breakpoint of another probe. */
+static void halves_are_not_probed(struct kunit *test)
+{
+	unsigned long addrs[] = { (unsigned long)traced, site() };
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(addrs); i++) {
+		struct kprobe whole = { .addr = (void *)addrs[i] };
+		struct kprobe half = { .addr = (void *)addrs[i] + 2 };
+
+		KUNIT_EXPECT_EQ(test, register_kprobe(&half), -EILSEQ);
+		KUNIT_ASSERT_EQ(test, 0, register_kprobe(&whole));
+		KUNIT_EXPECT_EQ(test, register_kprobe(&half), -EILSEQ);
+		KUNIT_EXPECT_EQ(test, 0, disable_kprobe(&whole));
+		KUNIT_EXPECT_EQ(test, register_kprobe(&half), -EILSEQ);
+		unregister_kprobe(&whole);
+	}
+}
+
+/* The probe has been told of a change that was then taken back. */
+static void probes_outlive_failed_batches(struct kunit *test)
+{
+	struct kprobe kp = { .addr = (void *)site() };
+	u32 insn = READ_ONCE(*kp.addr);
+
+	if (TEXT_POKE_UNIT == sizeof(u32))
+		kunit_skip(test, "nothing is behind the breakpoint");
+	KUNIT_ASSERT_EQ(test, 0, register_kprobe(&kp));
+	KUNIT_EXPECT_EQ(test, kp.opcode, insn);
+	kp.opcode = to_jalr_t0(FTRACE_ADDR - (unsigned long)traced);
+	unregister_kprobe(&kp);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(*kp.addr), insn);
+	expect_hits(test, 0, 0);
+}
+
 static struct kunit_case ftrace_cases[] = {
 	KUNIT_CASE_SLOW(tasks_inside_the_pair_go_on),
 	KUNIT_CASE(probes_share_the_pair_with_tracers),
 	KUNIT_CASE(literals_are_not_probed),
+	KUNIT_CASE(halves_are_not_probed),
+	KUNIT_CASE(probes_outlive_failed_batches),
 	{}
 };
 
