@@ -2,9 +2,11 @@
 """What becomes of the lines that the kernel's test runners print, and of the count."""
 
 import contextlib
+import functools
 import io
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 from unittest import mock
@@ -129,6 +131,19 @@ class Ftracetest(unittest.TestCase):
         self.assertEqual(tests.side_by_side([lambda: 1, lambda: 2]), [1, 2])
         with self.assertRaises(Fail):
             tests.side_by_side([lambda: 1, self.refuse])
+
+    def test_no_more_at_once_than_asked_for(self):
+        running, most = [], []
+
+        def function(number):
+            running.append(number)
+            most.append(len(running))
+            time.sleep(0.02)
+            running.remove(number)
+            return number
+
+        self.assertEqual(tests.side_by_side([functools.partial(function, number) for number in range(5)]), list(range(5)))
+        self.assertEqual(max(most), 2)
 
     @staticmethod
     def refuse():

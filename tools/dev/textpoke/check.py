@@ -125,17 +125,19 @@ def _main_job(name):
                  "" if code == OK else f"see {log}")
 
 
-def _on_a_cpu_each(name, kdir):
-    """Two guests whose CPUs take turns need one of ours each."""
-    both = [functools.partial(part, name, kdir) for part in (tests.kunit, tests.selftests)]
-    return [result for results in tests.side_by_side(both) for result in _named(name, results)]
+def _taking_turns(name, kdir):
+    """Tests whose guests' CPUs take turns: each needs one of ours. The longest come first."""
+    left_out, ftracetest = tests.ftracetest_guests(name, kdir)
+    guests = [tests.selftests_guest(name, kdir), *ftracetest, functools.partial(tests.kunit, name, kdir)]
+    for results in tests.side_by_side(guests):
+        yield from _named(name, results)
+    yield from _named(name, left_out)
 
 
 def _with_backend(report, name, kdir):
     """What is tested where the series changes text."""
     report.step(f"{name}: guests", _guests, name, kdir)
-    report.step(f"{name}: KUnit and selftests", _on_a_cpu_each, name, kdir)
-    report.step(f"{name}: ftracetest", lambda: _named(name, tests.ftracetest(name, kdir)))
+    report.step(f"{name}: KUnit, selftests and ftracetest", _taking_turns, name, kdir)
     report.step(f"{name}: endings", lambda: _named(name, endings.endings(name, kdir)))
     report.step(f"{name}: the main job", _main_job, name)
     report.step(f"{name}: torture", lambda: _named(name, torture.torture(name, kdir)))

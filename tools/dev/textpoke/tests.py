@@ -147,13 +147,18 @@ def run_selftests(name, kdir, targets, folder, programs, **how):
     return found + guest_results(", ".join(targets), result)
 
 
-def selftests(name, kdir, append="", smp=2, targets=()):
-    """Results of the selftests: of all targets, or of some."""
+def selftests_guest(name, kdir, append="", smp=2, targets=()):
+    """What boots a guest for the selftests of all targets, or of some, which are built now; it gives their results."""
     targets = targets or SELFTESTS + arches.get(name).selftests
     say(f"selftests on {name}: {', '.join(targets)}")
     folder = install_selftests(name, kdir, targets)
     helpers = dict(programs(name, kdir))
-    return run_selftests(name, kdir, targets, folder, helpers, append=append, smp=smp)
+    return functools.partial(run_selftests, name, kdir, targets, folder, helpers, append=append, smp=smp)
+
+
+def selftests(name, kdir, append="", smp=2, targets=()):
+    """Results of the selftests."""
+    return selftests_guest(name, kdir, append, smp, targets)()
 
 
 def lockdown(name, kdir, append="", smp=2):
@@ -184,12 +189,12 @@ def shares(folder):
     return [_share(folder, number, part) for number, part in enumerate((all_folders - set(SHARE), all_folders & set(SHARE)), 1)]
 
 
-def side_by_side(functions):
-    """The results of functions that run at the same time; the first error of theirs is ours.
+def side_by_side(functions, at_once=2):
+    """The results of functions, some of which run at the same time; the first error of theirs is ours.
 
     In daemon threads, so that an interruption ends the guests with us.
     """
-    done = [None] * len(functions)
+    done, waiting = [None] * len(functions), iter(range(len(functions)))
 
     def run_one(i):
         try:
@@ -197,7 +202,11 @@ def side_by_side(functions):
         except BaseException as error:
             done[i] = None, error
 
-    threads = [threading.Thread(target=run_one, args=(i,), daemon=True) for i in range(len(functions))]
+    def run_some():
+        for i in waiting:
+            run_one(i)
+
+    threads = [threading.Thread(target=run_some, daemon=True) for _ in range(at_once)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -208,11 +217,16 @@ def side_by_side(functions):
     return [result for result, _ in done]
 
 
-def ftracetest(name, kdir, append="", smp=2):
-    """Results of the function tracer's own tests."""
+def ftracetest_guests(name, kdir, append="", smp=2):
+    """The function tracer's own tests: the results of those that are left out, and what boots guests for the others."""
     say(f"ftracetest on {name}, in two guests")
     folder, helpers = install_selftests(name, kdir, FTRACETEST), dict(programs(name, kdir))
     left_out = list(known.leave_out(name, folder))
-    guests = [functools.partial(run_selftests, name, kdir, FTRACETEST, share, helpers, append=append, smp=smp)
-              for share in shares(folder)]
+    return left_out, [functools.partial(run_selftests, name, kdir, FTRACETEST, share, helpers, append=append, smp=smp)
+                      for share in shares(folder)]
+
+
+def ftracetest(name, kdir, append="", smp=2):
+    """Results of the function tracer's own tests."""
+    left_out, guests = ftracetest_guests(name, kdir, append, smp)
     return [result for results in (left_out, *side_by_side(guests)) for result in results]
