@@ -282,7 +282,7 @@ class Guest(unittest.TestCase):
 
     def boot(self, initrd, **how):
         result = boot.boot(ARCH, KDIR, initrd, echo=False, **how)
-        self.console = result.log.read_text(errors="replace")
+        self.console = result.console
         return result
 
     def job(self, script, args=(), **how):

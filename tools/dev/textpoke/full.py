@@ -3,8 +3,9 @@
 
 Kernels of other kinds are built and tested, every patch is built, and tools that read code
 look at it. What has passed is written down as soon as it has, with what it was made from:
-an interrupted run goes on where it was, and a passed step is done again only when the
-series or the configuration has changed. ONLY=PATTERN picks steps by their names.
+an interrupted run goes on where it was, and a passed step is done again only when what
+concerns its architecture has changed, of the series or of the configuration. ONLY=PATTERN
+picks steps by their names.
 """
 
 import hashlib
@@ -212,13 +213,13 @@ def _series_of(name):
 
 def _configuration(name):
     """How an architecture's kernels are configured and booted."""
-    others = {f"{other}.config" for other, arch in arches.ARCHES.items() if name not in (other, arch.kind_of)}
+    own = [arch for arch in arches.ARCHES.values() if name in (arch.name, arch.kind_of)]
+    others = {f"{other}.config" for other in arches.ARCHES} - {f"{arch.name}.config" for arch in own}
     for path in sorted([*kernel.FRAGMENTS.glob("*.config"), *initramfs.GUEST.iterdir()]):
         if path.name not in others:
             yield path.name.encode() + path.read_bytes()
-    for arch in arches.ARCHES.values():
-        if name in (arch.name, arch.kind_of):
-            yield repr(arch).encode()
+    for arch in own:
+        yield repr(arch).encode()
 
 
 def _hash(parts):
@@ -237,7 +238,8 @@ def main(options):
     """`check-full`: the last line counts, as check's does."""
     names = check.names(options)
     backends = [name for name in names if arches.get(name).has_backend]
-    report = Kept(patches.fingerprint(), options.get("ONLY", "*"), keys={name: key_of(name) for name in names})
+    keys = {name: key_of(name) for name, arch in arches.ARCHES.items() if not arch.kind_of}
+    report = Kept(" ".join([patches.fingerprint(), *keys.values()]), options.get("ONLY", "*"), keys=keys)
     check.everything(report, names)
     _tools(report, names)
     for name in backends:

@@ -88,8 +88,7 @@ def _selftests(name, kdir, append):
 
 @functools.cache
 def _installed(name, kdir):
-    folder, programs = tests.install_selftests(name, kdir, tests.OWN), dict(tests.programs(name, kdir))
-    return functools.partial(tests.run_selftests, name, kdir, tests.OWN, folder, programs, timeout=SELFTESTS_TIMEOUT)
+    return functools.partial(tests.selftests_guest(name, kdir, targets=tests.OWN), timeout=SELFTESTS_TIMEOUT)
 
 
 TRIALS = {"kunit": _kunit, "selftests": _selftests}

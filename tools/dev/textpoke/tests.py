@@ -196,15 +196,12 @@ def side_by_side(functions, at_once=2):
     """
     done, waiting = [None] * len(functions), iter(range(len(functions)))
 
-    def run_one(i):
-        try:
-            done[i] = functions[i](), None
-        except BaseException as error:
-            done[i] = None, error
-
     def run_some():
         for i in waiting:
-            run_one(i)
+            try:
+                done[i] = functions[i](), None
+            except BaseException as error:
+                done[i] = None, error
 
     threads = [threading.Thread(target=run_some, daemon=True) for _ in range(at_once)]
     for thread in threads:
