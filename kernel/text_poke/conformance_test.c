@@ -549,6 +549,17 @@ static void alias_goes_away(struct kunit *test)
 	KUNIT_EXPECT_NE(test, 0, copy_from_kernel_nofault(&byte, alias, 1));
 }
 
+/* Read a byte of an alias, and write it back. */
+#ifndef text_poke_test_rewrite
+static bool text_poke_test_rewrite(void *alias)
+{
+	u8 byte;
+
+	return !copy_from_kernel_nofault(&byte, alias, 1) &&
+	       !copy_to_kernel_nofault(alias, &byte, 1);
+}
+#endif
+
 /**
  * struct hijacker - a CPU that tries to write through another one's alias
  * @task:	its thread

@@ -11,7 +11,6 @@
  */
 
 #include <linux/types.h>
-#include <linux/uaccess.h>
 
 #include <asm/insn.h>
 #include <asm/ptrace.h>
@@ -107,14 +106,6 @@
 
 /* The alias is in the kernel's page tables, which all CPUs have loaded. */
 #define TEXT_POKE_TEST_ALIAS_IS_SHARED	true
-
-static inline bool text_poke_test_rewrite(void *alias)
-{
-	u8 byte;
-
-	return !copy_from_kernel_nofault(&byte, alias, 1) &&
-	       !copy_to_kernel_nofault(alias, &byte, 1);
-}
 
 /* The kernel's own encoders. */
 static inline void text_poke_test_gen_jump(void *insn, const void *from,

@@ -104,6 +104,7 @@
 /* The alias is in an address space that one CPU has loaded, among its users'. */
 #define TEXT_POKE_TEST_ALIAS_IS_SHARED	false
 
+#define text_poke_test_rewrite text_poke_test_rewrite
 /* copy_from_user_nofault() would refuse an address space that is no task's. */
 static inline bool text_poke_test_rewrite(void *alias)
 {
