@@ -262,9 +262,9 @@ void arch_text_poke_trap(const struct text_poke_site *site, void *unit);
  * The alias may end with any page in which there is text, but not within an
  * instruction that crosses into the next page.  It is never executable, and
  * goes away with arch_text_poke_unmap().  Meanwhile the core stores to it with
- * instructions that may fault, and calls arch_text_poke_trap(); it does not sleep,
- * for an architecture may disable interrupts or take a raw spinlock from map
- * to unmap.
+ * instructions that may fault, if the alias is a kernel address, and calls
+ * arch_text_poke_trap(); it does not sleep, for an architecture may disable
+ * interrupts or take a raw spinlock from map to unmap.
  *
  * Context: Process context, or early boot.
  * Return: the writable alias of @addr, or NULL if there is none.

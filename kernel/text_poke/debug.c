@@ -364,9 +364,10 @@ static int check_came_online(unsigned int cpu)
 	return 0;
 }
 
-static int check_goes_offline(unsigned int cpu)
+/* One that only tried to go offline does not come this way. */
+static int check_comes_up(unsigned int cpu)
 {
-	this_cpu_write(online_refetched, false);
+	per_cpu(online_refetched, cpu) = false;
 	return 0;
 }
 
@@ -381,8 +382,13 @@ static int __init text_poke_check_init(void)
 {
 	int ret;
 
+	ret = cpuhp_setup_state_nocalls(CPUHP_BP_PREPARE_DYN,
+					"text_poke:prepare", check_comes_up,
+					NULL);
+	if (ret < 0)
+		return ret;
 	ret = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "text_poke:check",
-				check_came_online, check_goes_offline);
+				check_came_online, NULL);
 	return ret < 0 ? ret : 0;
 }
 late_initcall(text_poke_check_init);

@@ -15,6 +15,7 @@
 #include <linux/memory.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
+#include <linux/static_call.h>
 #include <linux/text_poke.h>
 #include <linux/vmalloc.h>
 
@@ -345,6 +346,35 @@ static void *alloc_text(void)
 	return text;
 }
 
+static int one(void)
+{
+	return 1;
+}
+
+static int two(void)
+{
+	return 2;
+}
+
+DEFINE_STATIC_CALL(number, one);
+
+/*
+ * Some architectures keep what nobody can execute.  Its call has a site of its
+ * own, to be changed as the kernel boots: it is no text, and no error either.
+ */
+static int __exit call_at_exit(void)
+{
+	return static_call(number)();
+}
+
+static void static_calls_of_exit_code_are_no_error(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, static_call(number)(), 1);
+	static_call_update(number, two);
+	KUNIT_EXPECT_EQ(test, static_call(number)(), 2);
+	static_call_update(number, one);
+}
+
 static int input_suite_init(struct kunit_suite *suite)
 {
 	text_poke_test_nop(nop);
@@ -395,6 +425,7 @@ static struct kunit_case input_cases[] = {
 	KUNIT_CASE(empty_batches_do_nothing),
 	KUNIT_CASE(batches_may_have_any_size),
 	KUNIT_CASE(callbacks_of_cpu_hotplug_may_poke),
+	KUNIT_CASE(static_calls_of_exit_code_are_no_error),
 	{}
 };
 

@@ -66,9 +66,8 @@
  *     to these vectors and back; __jump_table_notrap lists its sites.
  *     By the same token its code, and what it calls in between, is not traced.
  *   - What an SDEI event interrupts may hold the exception registers live, or
- *     run with other vectors.  The firmware's event handler in the kernel takes
- *     no care of synchronous exceptions, so it must not meet a trap; on
- *     machines with SDEI it may, while somebody records.
+ *     run with other vectors.  do_sdei_event() saves them, and sets the
+ *     kernel's, before it calls anything that may trap.
  *   - The exception vectors and what they run before el1_brk64().  There is no
  *     site in it: it is assembly or noinstr, and has no static key.  The KUnit
  *     test walks all jump labels to see that this is so.

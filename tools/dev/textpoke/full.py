@@ -59,10 +59,12 @@ VARIANTS = (
     Variant("Xen PV", ("x86",), ("xen",)),
     Variant("one CPU, no modules", ("x86",), ("small",), smp=1, parts=("boots", "KUnit")),
     Variant("locked down", fragments=("lockdown",), parts=("lockdown",)),
+    Variant("control flow integrity", fragments=("cfi",), llvm=True, parts=("KUnit", "selftests", "LKDTM")),
     Variant("ftrace's tests at boot", fragments=("startup-tests",), parts=("boots",)),
     Variant("traced from early boot on", append="ftrace=function", parts=("boots", "KUnit")),
 )
-PARTS = {"boots": check.boots, "KUnit": tests.kunit, "selftests": tests.selftests, "lockdown": tests.lockdown}
+PARTS = {"boots": check.boots, "KUnit": tests.kunit, "selftests": tests.selftests, "lockdown": tests.lockdown,
+         "LKDTM": tests.lkdtm}
 
 
 class Kept(check.Report):

@@ -18,6 +18,7 @@ from . import host, paths
 from .errors import INFRA, USAGE, Fail
 
 GUEST = paths.DEV / "guest"
+LIBRARIES = ("textpoke.sh", "armed.sh")
 BUSYBOX = ("busybox-static",)
 FOLDERS = ("bin", "sbin", "usr/bin", "usr/sbin", "usr/lib", "lib", "etc", "dev", "proc", "sys", "tmp", "run", "root")
 PASSWD = b"root:x:0:0:root:/:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/sh\n"
@@ -149,7 +150,7 @@ def _ours(arch):
         "bin/busybox": file(busybox(arch).read_bytes(), True),
         "bin/sh": link("busybox"),
         "init": file((GUEST / "init").read_bytes(), True),
-        "lib/textpoke.sh": file((GUEST / "textpoke.sh").read_bytes()),
+        **{f"lib/{name}": file((GUEST / name).read_bytes()) for name in LIBRARIES},
         "etc/passwd": file(PASSWD),
         "etc/group": file(GROUP),
         "dev/console": node(5, 1),

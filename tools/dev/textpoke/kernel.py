@@ -32,7 +32,7 @@ FIXED = {"KBUILD_BUILD_TIMESTAMP": "2024-11-17", "KBUILD_BUILD_USER": "textpoke"
 # What a make above us, or the user's shell, must not tell the kernel's.
 UNSET = ("MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES", "MAKELEVEL", "ARCH", "CROSS_COMPILE", "LLVM", "KERNEL", "O", "V", "W",
          "C", "M", "KBUILD_OUTPUT", "KCONFIG_CONFIG", "KCONFIG_ALLCONFIG", "INSTALL_MOD_PATH", "LOCALVERSION")
-WITHOUT = re.compile(r"^#: without (?P<names>[A-Z0-9_ ]+?)(?: in (?P<where>preemptible base|base|llvm|part))?: (?P<why>.+)$")
+WITHOUT = re.compile(r"^#: without (?P<names>[A-Z0-9_ ]+?)(?: in (?P<where>preemptible base|base|llvm|part|cfi))?: (?P<why>.+)$")
 SETTING = re.compile(r"^CONFIG_(\w+)=(.*)$|^# CONFIG_(\w+) is not set$")
 
 
@@ -65,7 +65,7 @@ class Build:
         """The words after `in` that hold for this build."""
         base = self.base or self.part
         known = {"base": base, "preemptible base": base and "no-preempt" not in self.fragments,
-                 "llvm": self.llvm, "part": self.part}
+                 "llvm": self.llvm, "part": self.part, "cfi": "cfi" in self.fragments}
         return {None} | {word for word, holds in known.items() if holds}
 
 

@@ -170,6 +170,15 @@ def lockdown(name, kdir, append="", smp=2):
     return ktap.parse(sent(result, "selftests.ktap")) + guest_results("lockdown", result)
 
 
+def lkdtm(name, kdir, append="", smp=2):
+    """Calls and returns that go astray are caught, traps or no traps; the guest itself looks for other complaints."""
+    say(f"LKDTM on {name}")
+    folder = install_selftests(name, kdir, OWN)
+    initrd = initramfs.build_initramfs(name, extra={"selftests": folder}, job=initramfs.GUEST / "lkdtm.sh")
+    result = in_guest(name, kdir, initrd, append, smp)
+    return ktap.parse(sent(result, "selftests.ktap")) + guest_results("LKDTM", result)[:1]
+
+
 # ftracetest
 
 def _share(folder, number, folders):

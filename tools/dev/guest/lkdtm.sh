@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# Lets calls and returns go astray, first in a text at rest, then in one full of traps, in the
+# words of the selftests' runner. Whether the kernel catches them must not depend on that.
+
+. /lib/armed.sh
+
+PROVOKE=/sys/kernel/debug/provoke-crash/DIRECT
+CAUGHT="call trace:|ok: control flow unchanged"
+UNPROTECTED="this kernel .* was built \*without\*"
+COMPLAINT="WARNING: |BUG: |kernel BUG|Oops|Unable to handle|rcu: INFO|lockup"
+number=0
+
+# result WORDS: a line of the report, from the status before.
+result()
+{
+	if [ $? = 0 ]; then word=ok; else word="not ok"; fi
+	number=$((number + 1))
+	echo "$word $number selftests: lkdtm: $*"
+}
+
+# Has the kernel said nothing bad since we last looked?
+quiet()
+{
+	! dmesg -c | grep -E "$COMPLAINT" | sed 's/^/# /' | grep .
+}
+
+# provoke CASE WHEN: it kills whoever asks for it.
+provoke()
+{
+	local directive
+	quiet
+	result $1-$2-quiet-before
+	echo $1 | cat >$PROVOKE
+	dmesg -c >/tmp/said
+	sed 's/^/# /' /tmp/said
+	grep -qE "$UNPROTECTED" /tmp/said && directive="# SKIP this kernel is built without what catches it"
+	grep -qiE "$CAUGHT" /tmp/said
+	result $1-$2 $directive
+}
+
+cases()
+{
+	provoke CFI_FORWARD_PROTO $1
+	provoke CFI_BACKWARD $1
+}
+
+armed()
+{
+	local traps
+	arm_text 5000
+	result the-text-gets-full-of-traps
+	traps=$(counter traps)
+	cases armed
+	trapping
+	result the-text-is-still-full-of-traps
+	end_batch
+	echo "# traps $(($(counter traps) - traps))"
+	quiet
+	result quiet-at-the-end
+}
+
+{
+	echo 1..11
+	dmesg -c >/dev/null
+	cases idle
+	armed
+} >/tmp/selftests.ktap
+cat /tmp/selftests.ktap
+. /lib/textpoke.sh
+cd /tmp && send_out selftests.ktap
