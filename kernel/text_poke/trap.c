@@ -16,17 +16,21 @@
  *   ----------------------------------  ------------------------------------
  *   write the batch
  *   a: refs = 1         (release)
+ *      batches++        (release)
  *      smp_wmb()                        take the trap
  *   b: write the traps                  smp_rmb()
- *      ...                              if (refs == 0)
- *   f: write the units                          smp_rmb(),
- *      ...                                      look again    (acquire)
+ *      ...                              batches             (acquire)
+ *   f: write the units                  if (refs == 0)
+ *      ...                                      smp_rmb(),
+ *      ...                                      look at the text (acquire)
  *   g: sync                             refs++              (full order)
  *   h: refs--                           find the site, emulate
  *      wait for refs == 0 (acquire)     refs--                 (release)
  *      reuse the batch
  *
- * "Look again" is for a trap that was fetched before g and handled after h.
+ * To look at the text is for a trap that was fetched before g and handled after
+ * h.  If it is still there, and no batch was published since the handler began,
+ * it is nobody's; otherwise it may be that batch's, and the handler begins anew.
  * A sync by interrupt cannot leave one behind on a CPU that is online, because
  * the interrupt waits for the handler; one that is acknowledged inside the
  * handler can.  (With such a sync a late trap may also find the next batch on
@@ -82,7 +86,6 @@ void text_poke_publish(const struct text_poke_site *sites, unsigned int nr)
 		return;
 	published = sites;
 	nr_published = nr - busted(LOOKUP_SHORT);
-	WRITE_ONCE(batches_published, batches_published + 1);
 
 	/*
 	 * Release: a handler that gets a reference in text_poke_handle_trap()
@@ -92,8 +95,14 @@ void text_poke_publish(const struct text_poke_site *sites, unsigned int nr)
 		atomic_set_release(&per_cpu(text_poke_cpu.refs, cpu), 1);
 
 	/*
+	 * Release: pairs with the acquire in text_poke_handle_trap().  Who has
+	 * counted this batch finds a reference to take, unless it is retired.
+	 */
+	smp_store_release(&batches_published, batches_published + 1);
+
+	/*
 	 * Pairs with smp_rmb() in text_poke_handle_trap(): whoever executes a
-	 * trap of this batch finds a reference to take.  A release orders what
+	 * trap of this batch finds a reference to take, and has to count it.  A release orders what
 	 * comes before it; without this barrier the traps, which come after,
 	 * could be seen first and would belong to nobody.
 	 */
@@ -257,7 +266,7 @@ static __always_inline bool trap_is_gone(const void *addr)
 	 * count could be read last, for an acquire only orders what follows.
 	 *
 	 * The load acquires: it pairs with smp_wmb() in text_poke_publish().
-	 * Who sees the trap of a later batch finds that batch.
+	 * Who sees the trap of a later batch finds that batch, and counts it.
 	 */
 	smp_rmb();
 	return !arch_text_poke_is_trap(addr);
@@ -277,6 +286,7 @@ noinstr bool text_poke_handle_trap(struct pt_regs *regs)
 {
 	struct text_poke_cpu *this = raw_cpu_ptr(&text_poke_cpu);
 	const void *addr = arch_text_poke_trap_addr(regs);
+	unsigned int batch;
 
 	/*
 	 * Pairs with smp_wmb() in text_poke_publish(): having seen the trap,
@@ -284,19 +294,23 @@ noinstr bool text_poke_handle_trap(struct pt_regs *regs)
 	 */
 	smp_rmb();
 
-	if (handle_site(this, regs, addr))
-		return true;
-	if (leave_slot(regs, addr))
-		return true;
+	do {
+		/* Acquire: pairs with the release in text_poke_publish(). */
+		batch = smp_load_acquire(&batches_published);
 
-	/*
-	 * Nobody's.  Look at the text again: either the trap is gone, and this
-	 * CPU executes what is there by going back; or it is that of a later
-	 * batch.
-	 */
-	if (trap_is_gone(addr))
-		return count_gone(this, addr);
-	if (handle_site(this, regs, addr))
-		return true;
-	return trap_is_gone(addr) && count_gone(this, addr);
+		if (handle_site(this, regs, addr))
+			return true;
+		if (leave_slot(regs, addr))
+			return true;
+
+		/*
+		 * No batch's that was there.  Either the trap is gone, and this
+		 * CPU executes what is there by going back; or it is that of a
+		 * batch which was published meanwhile.
+		 */
+		if (trap_is_gone(addr))
+			return count_gone(this, addr);
+	} while (batch != READ_ONCE(batches_published));
+
+	return false;
 }

@@ -172,10 +172,15 @@ def _configure(build):
 
 # Building
 
-def _ccache():
-    """ccache within our cache; paths do not depend on where the clone is, and misses cost no second preprocessing."""
-    return {"CCACHE_DIR": paths.CACHE / "ccache", "CCACHE_BASEDIR": paths.ROOT, "CCACHE_NOHASHDIR": "1",
-            "CCACHE_MAXSIZE": "5G", "CCACHE_DEPEND": "1"}
+def _ccache(build):
+    """ccache within our cache; paths do not depend on where the clone is.
+
+    Kernels of other kinds have most objects in common, once they are preprocessed. The usual one has
+    nobody to share with, and a miss shall not cost it a second preprocessing.
+    """
+    found = {"CCACHE_DIR": paths.CACHE / "ccache", "CCACHE_BASEDIR": paths.ROOT, "CCACHE_NOHASHDIR": "1",
+             "CCACHE_MAXSIZE": "10G"}
+    return found if build.fragments else found | {"CCACHE_DEPEND": "1"}
 
 
 def _compiler(build):
@@ -197,7 +202,7 @@ def _make(build, target, doing, log=None, env=None, words=()):
     jobs = len(os.sched_getaffinity(0))
     run(["make", "-C", build.source, f"-j{jobs}", *_words(build), *words, *target.split()],
         log=log or build.log.with_suffix(".config.log"), what=f"{doing} {build.what}",
-        env=dict.fromkeys(UNSET) | FIXED | _ccache() | (env or {}))
+        env=dict.fromkeys(UNSET) | FIXED | _ccache(build) | (env or {}))
 
 
 def _newest_module(build):

@@ -58,6 +58,8 @@
 #define READ_ONCE(x)		(x)
 #define WRITE_ONCE(x, value)	((x) = (value))
 #define smp_rmb()		do { } while (0)
+#define smp_load_acquire(p)	(*(p))
+#define smp_store_release(p, v)	(*(p) = (v))
 #define smp_wmb()		do { } while (0)
 #define smp_mb__before_atomic()	do { } while (0)
 

@@ -20,7 +20,7 @@
  *                               The trap is gone: goes back and refetches
  *
  * Proved, for every interleaving of two batches that change one site there and
- * back:
+ * back, and of three:
  *
  *   - No handler gives up on a trap that was a batch's.
  *   - No CPU finds a trap gone more than twice in a row: twice if the batch
@@ -32,26 +32,25 @@
  * memory holds, or has held since its last sync.
  *
  * Limits: one site, of one unit.  A trap may find the next batch and act as
- * its new instruction before its step b; see trap.c.  A handler that two whole
- * batches overtake, and which meets the trap of a third, gives up: that is
- * what the mutant OVERTAKEN shows.
+ * its new instruction before its step b; see trap.c.
  *
  * variant IPI: the sync is an interrupt, which waits for handlers
+ * variant OVERTAKEN: a handler may meet the traps of three batches
  *
  * mutant NO_REREAD: a trap is handled after its batch is retired
- * mutant NO_SECOND_LOOK: it is the next batch's trap by now
- * mutant NO_THIRD_LOOK: the next batch is retired between the first two looks
+ * mutant ONE_ROUND: it is the next batch's trap by now
+ * mutant OVERTAKEN TWO_ROUNDS: it is that of the batch after the next
+ * mutant COUNT_EARLY: the batch is counted, but nobody can get a reference yet
  * mutant NO_REFS: a handler reads a batch that is being replaced
  * mutant NO_REFS_WAIT: a handler reads a batch that is being replaced
  * mutant PUBLISH_LATE: a trap is handled before its batch is published
  * mutant NO_SYNC_G: a CPU goes on executing a trap that is gone
- * mutant OVERTAKEN: a handler meets the traps of three batches
  * mutant IPI NO_SYNC_G: a CPU goes on executing a trap that is gone
  * mutant IPI PUBLISH_LATE: a trap is handled before its batch is published
  * redundant IPI NO_REREAD: no trap is left when its batch is retired
  * redundant IPI NO_REFS: the sync waits for who looks into the batch
  * redundant IPI NO_REFS_WAIT: the sync waits for who looks into the batch
- * redundant IPI OVERTAKEN: no batch ends while a handler runs
+ * redundant IPI ONE_ROUND: no batch ends while a handler runs
  */
 
 #define NR_CPUS		3
@@ -105,8 +104,13 @@ inline sync()
 inline publish()
 {
 	replacing = false;
+#ifdef COUNT_EARLY
 	batches_published++;
+#endif
 	d_step { refs[1] = 1; refs[2] = 1 }
+#ifndef COUNT_EARLY
+	batches_published++
+#endif
 }
 
 inline retire()
@@ -185,31 +189,32 @@ inline count_gone()
 /* What text_poke_handle_trap() does. */
 inline handle_trap()
 {
-	handle_site();
-	if
-	:: found
-	:: !found ->
-#ifdef NO_REREAD
-		assert(false);
-#endif
+	rounds = 0;
+	do
+	:: batch = batches_published;
+		handle_site();
 		if
-		:: unit != TRAP -> count_gone()
-		:: unit == TRAP ->
-#ifdef NO_SECOND_LOOK
+		:: found -> break
+		:: !found ->
+#ifdef NO_REREAD
 			assert(false);
 #endif
-			handle_site();
 			if
-			:: found
-			:: !found ->
-#ifdef NO_THIRD_LOOK
-				assert(false);
+			:: unit != TRAP -> count_gone(); break
+			:: unit == TRAP ->
+				assert(batch != batches_published);
+				rounds++;
+#ifdef ONE_ROUND
+				assert(rounds < 1);
 #endif
-				assert(unit != TRAP);
-				count_gone()
+#ifdef TWO_ROUNDS
+				assert(rounds < 2);
+#endif
 			fi
 		fi
-	fi
+	od;
+	batch = 0;
+	rounds = 0
 }
 
 /* A CPU that runs the site, until it has had enough. */
@@ -219,6 +224,8 @@ proctype runner(byte cpu)
 	bool found;
 	byte gone_run;
 	byte gone_batch;
+	byte batch;
+	byte rounds;
 
 	do
 	:: busy && (may_unit[cpu] & TRAP) -> handle_trap()
