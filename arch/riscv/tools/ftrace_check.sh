@@ -4,13 +4,14 @@
 # Refuse a kernel in which the entry of some traceable function is not aligned:
 # it could not be changed by one store while others run it.
 #
-#	ftrace_check.sh OBJDUMP NM VMLINUX
+#	ftrace_check.sh OBJDUMP NM VMLINUX ALIGNMENT
 
 set -e
 
 objdump=$1
 nm=$2
 vmlinux=$3
+alignment=$4
 
 set -- $("$nm" "$vmlinux" | awk '
 	$3 == "__start_mcount_loc" { start = $1 }
@@ -48,9 +49,13 @@ if [ "$(echo "$digits" | wc -l)" -ne "$((bytes * 2 / ${#1}))" ]; then
 	exit 1
 fi
 
-bad=$(echo "$digits" | grep -c '[^08]') || exit 0
+case $alignment in
+4) misaligned='[^048c]' ;;
+8) misaligned='[^08]' ;;
+esac
+bad=$(echo "$digits" | grep -c "$misaligned") || exit 0
 
-echo "error: $bad traceable functions are not aligned to 8 bytes, although the" >&2
+echo "error: $bad traceable functions are not aligned to $alignment bytes, although the" >&2
 echo "compiler was told to. The function tracer changes their entries by single" >&2
 echo "stores, and needs that. GCC before 14 ignores -falign-functions with -Os;" >&2
 echo "use CONFIG_CC_OPTIMIZE_FOR_PERFORMANCE, a newer GCC, or clang." >&2
