@@ -358,7 +358,7 @@ static void probes_outlive_failed_batches(struct kunit *test)
 	struct kprobe kp = { .addr = (void *)site() };
 	u32 insn = READ_ONCE(*kp.addr);
 
-	if (TEXT_POKE_UNIT == sizeof(u32))
+	if (sizeof(u32) == TEXT_POKE_UNIT)
 		kunit_skip(test, "nothing is behind the breakpoint");
 	KUNIT_ASSERT_EQ(test, 0, register_kprobe(&kp));
 	KUNIT_EXPECT_EQ(test, kp.opcode, insn);
