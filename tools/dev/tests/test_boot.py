@@ -278,10 +278,10 @@ int main(int argc, char **argv)
 
 @unittest.skipUnless(KDIR, "no KDIR= to boot")
 class Guest(unittest.TestCase):
-    """Each way in which a boot can end, with a real guest."""
+    """Each way in which a boot can end, with a real guest, whose CPUs take turns: see tests.in_guest()."""
 
     def boot(self, initrd, **how):
-        result = boot.boot(ARCH, KDIR, initrd, echo=False, **how)
+        result = boot.boot(ARCH, KDIR, initrd, echo=False, turns=True, **how)
         self.console = result.console
         return result
 
