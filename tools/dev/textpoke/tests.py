@@ -161,22 +161,25 @@ def selftests(name, kdir, append="", smp=2, targets=()):
     return selftests_guest(name, kdir, append, smp, targets)()
 
 
+def _job_of_ours(name, kdir, job, append, smp):
+    """A guest whose job speaks the words of the selftests' runner: what it says, and how it ended."""
+    say(f"{job} on {name}")
+    folder = install_selftests(name, kdir, OWN)
+    initrd = initramfs.build_initramfs(name, extra={"selftests": folder}, job=initramfs.GUEST / f"{job}.sh")
+    result = in_guest(name, kdir, initrd, append, smp)
+    return ktap.parse(sent(result, "selftests.ktap")), guest_results(job, result)
+
+
 def lockdown(name, kdir, append="", smp=2):
     """Who may record, and who may break the kernel, in each mode of lockdown; for a kernel that can be locked down."""
-    say(f"lockdown on {name}")
-    folder = install_selftests(name, kdir, OWN)
-    initrd = initramfs.build_initramfs(name, extra={"selftests": folder}, job=initramfs.GUEST / "lockdown.sh")
-    result = in_guest(name, kdir, initrd, append, smp)
-    return ktap.parse(sent(result, "selftests.ktap")) + guest_results("lockdown", result)
+    said, (ended, quiet) = _job_of_ours(name, kdir, "lockdown", append, smp)
+    return [*said, ended, quiet]
 
 
 def lkdtm(name, kdir, append="", smp=2):
     """Calls and returns that go astray are caught, traps or no traps; the guest itself looks for other complaints."""
-    say(f"LKDTM on {name}")
-    folder = install_selftests(name, kdir, OWN)
-    initrd = initramfs.build_initramfs(name, extra={"selftests": folder}, job=initramfs.GUEST / "lkdtm.sh")
-    result = in_guest(name, kdir, initrd, append, smp)
-    return ktap.parse(sent(result, "selftests.ktap")) + guest_results("LKDTM", result)[:1]
+    said, (ended, _) = _job_of_ours(name, kdir, "lkdtm", append, smp)
+    return [*said, ended]
 
 
 # ftracetest

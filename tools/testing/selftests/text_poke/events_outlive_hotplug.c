@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
@@ -20,6 +19,7 @@
 #define CPU		1
 #define MAX_TASKS	16
 #define ROUNDS		5
+#define PAUSE_US	50000
 
 /* The last to run there, the very last of them migration/1. */
 static const char * const task_names[] = {
@@ -92,21 +92,10 @@ static void watch_tasks(void)
 		closedir(dir);
 }
 
-static void set_online(const char *state)
+static void set_online(bool online)
 {
-	char path[64];
-
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online",
-		 CPU);
-	if (write_file(path, state))
-		ksft_exit_fail_perror(path);
-}
-
-static void pause_a_little(void)
-{
-	struct timespec ts = { .tv_nsec = 50000000 };
-
-	nanosleep(&ts, NULL);
+	if (cpu_set_online(CPU, online))
+		ksft_exit_fail_perror("taking a CPU offline or online");
 }
 
 static __u64 enabled_ns(int fd)
@@ -123,7 +112,7 @@ static bool runs(int fd)
 {
 	__u64 before = enabled_ns(fd);
 
-	pause_a_little();
+	usleep(PAUSE_US);
 	return enabled_ns(fd) != before;
 }
 
@@ -131,8 +120,8 @@ static void come_back_running(void)
 {
 	int fd = listen_to_cpu();
 
-	set_online("0");
-	set_online("1");
+	set_online(false);
+	set_online(true);
 	ksft_test_result(runs(fd), "events_run_again\n");
 	close(fd);
 }
@@ -142,9 +131,9 @@ static void disable_while_away(void)
 	int fd = listen_to_cpu();
 	bool ran;
 
-	set_online("0");
+	set_online(false);
 	ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
-	set_online("1");
+	set_online(true);
 	ran = runs(fd);
 	ksft_test_result(!ran, "disabled_events_stay_disabled\n");
 	ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
@@ -159,10 +148,10 @@ static void close_while_away(void)
 
 	for (int i = 0; i < ROUNDS; i++)
 		before[i] = listen_to_cpu();
-	set_online("0");
+	set_online(false);
 	for (int i = 0; i < ROUNDS; i++)
 		close(before[i]);
-	set_online("1");
+	set_online(true);
 	come_back_running();
 }
 
@@ -193,7 +182,7 @@ static void stay_after_all(void)
 		return;
 	}
 	fd = listen_to_cpu();
-	stays = write_file("/sys/devices/system/cpu/cpu1/online", "0");
+	stays = cpu_set_online(CPU, false);
 	ksft_test_result(stays && runs(fd), "events_of_a_cpu_that_stays_run\n");
 	close(fd);
 	write_file("/sys/devices/system/cpu/cpu1/hotplug/fail", "-1");

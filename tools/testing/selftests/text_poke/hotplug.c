@@ -18,7 +18,8 @@ static struct {
 	int cycles;
 } hotplug;
 
-static int set_online(int cpu, bool online)
+/* Returns 0, or -1 if the CPU has stayed what it was. */
+int cpu_set_online(int cpu, bool online)
 {
 	char path[64];
 
@@ -41,10 +42,10 @@ static void *come_and_go(void *unused)
 
 	for (int cpu = 1; !__atomic_load_n(&hotplug.stop, __ATOMIC_RELAXED);
 	     cpu = cpu + 1 < cpus ? cpu + 1 : 1) {
-		if (set_online(cpu, false))
+		if (cpu_set_online(cpu, false))
 			continue;
 		pause_a_little();
-		hotplug.cycles += !set_online(cpu, true);
+		hotplug.cycles += !cpu_set_online(cpu, true);
 		pause_a_little();
 	}
 	return NULL;

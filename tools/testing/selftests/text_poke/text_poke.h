@@ -138,6 +138,7 @@ void readers_stop(void);
 
 /* hotplug.c */
 bool hotplug_works(void);
+int cpu_set_online(int cpu, bool online);
 int hotplug_start(void);
 int hotplug_stop(void);
 

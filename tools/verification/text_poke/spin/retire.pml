@@ -189,7 +189,6 @@ inline count_gone()
 /* What text_poke_handle_trap() does. */
 inline handle_trap()
 {
-	rounds = 0;
 	do
 	:: batch = batches_published;
 		handle_site();
