@@ -125,11 +125,21 @@ def _main_job(name):
                  "" if code == OK else f"see {log}")
 
 
+def _unless_it_fails(guest):
+    """A guest's results; what keeps it from giving any is one, and the other guests go on."""
+    try:
+        return guest()
+    except Fail as failure:
+        return [Result("a guest that takes turns", FAILED, failure.message)]
+
+
 def _taking_turns(name, kdir):
-    """Tests whose guests' CPUs take turns: each needs one of ours. The longest come first."""
-    left_out, ftracetest = tests.ftracetest_guests(name, kdir)
-    guests = [tests.selftests_guest(name, kdir), *ftracetest, functools.partial(tests.kunit, name, kdir)]
-    for results in tests.side_by_side(guests):
+    """Tests whose guests' CPUs take turns: each needs one of ours. What takes longest comes first."""
+    left_out, guests = tests.ftracetest_guests(name, kdir)
+    own = tests.install_selftests(name, kdir, tests.OWN)
+    guests += [tests.selftests_guest(name, kdir), functools.partial(torture.torture_guest, name, kdir, own),
+               functools.partial(tests.kunit, name, kdir), *endings.endings_guests(name, kdir, own)]
+    for results in tests.side_by_side([functools.partial(_unless_it_fails, guest) for guest in guests]):
         yield from _named(name, results)
     yield from _named(name, left_out)
 
@@ -137,10 +147,8 @@ def _taking_turns(name, kdir):
 def _with_backend(report, name, kdir):
     """What is tested where the series changes text."""
     report.step(f"{name}: guests", _guests, name, kdir)
-    report.step(f"{name}: KUnit, selftests and ftracetest", _taking_turns, name, kdir)
-    report.step(f"{name}: endings", lambda: _named(name, endings.endings(name, kdir)))
+    report.step(f"{name}: KUnit, selftests, ftracetest, torture and endings", _taking_turns, name, kdir)
     report.step(f"{name}: the main job", _main_job, name)
-    report.step(f"{name}: torture", lambda: _named(name, torture.torture(name, kdir)))
 
 
 def _architecture(report, name):

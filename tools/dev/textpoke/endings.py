@@ -5,6 +5,7 @@ A guest lets the function tracer arm thousands of functions, with syncs that tak
 and ends while they trap: see guest/ending.sh.
 """
 
+import functools
 import re
 
 from . import arch as arches
@@ -54,32 +55,36 @@ def next_verdict(verdict, text):
     return "" if verdict == OK else "the next kernel did not get as far as its verdict"
 
 
-def _initrd(name, kdir, how):
-    """The guest's, with the next kernel and its own initramfs if there is to be one."""
-    arch, program = arches.get(name), kdir / "kexec"
-    run([f"{arch.cross}gcc", "-static", "-O2", initramfs.GUEST / "kexec.c", "-o", program],
+def _programs(name, kdir, folder):
+    """What every one of these guests has: the selftests, which keep the text full of traps, and kexec."""
+    program = kdir / "kexec"
+    run([f"{arches.get(name).cross}gcc", "-static", "-O2", initramfs.GUEST / "kexec.c", "-o", program],
         log=paths.LOGS / f"kexec-{name}.log", what="building kexec")
-    folder = tests.install_selftests(name, kdir, tests.OWN)
-    extra = {"selftests": folder, "usr/bin/kexec": program}
+    return {"selftests": folder, "usr/bin/kexec": program}
+
+
+def _initrd(name, kdir, programs, how):
+    """The guest's, with the next kernel and its own initramfs if there is to be one."""
+    extra = dict(programs)
     if how != "panic":
         extra |= {"next.kernel": kernel.image_of(name, kdir), "next.cpio.gz": initramfs.build_initramfs(name, job=NEXT_JOB.encode())}
     return initramfs.build_initramfs(name, extra=extra, job=initramfs.GUEST / "ending.sh", kdir=kdir,
-                                     args=[how, f"{boot.command_line(arch, NEXT)} maxcpus=1"])
+                                     args=[how, f"{boot.command_line(arches.get(name), NEXT)} maxcpus=1"])
 
 
-def ending(name, kdir, how):
-    """Boot a guest that ends in one way; its boot's result."""
+def ending(name, kdir, programs, how):
+    """Boot a guest that ends in one way; its results."""
     say(f"a guest on {name} that ends in the middle of a batch: {how}")
-    return boot.boot(name, kdir, _initrd(name, kdir, how), append=f"{tests.LOG} {RESERVED}", timeout=TIMEOUT, echo=False, turns=True,
-                     grace=TIMEOUT if how == "crash" else boot.PANIC_GRACE)
+    result = boot.boot(name, kdir, _initrd(name, kdir, programs, how), append=f"{tests.LOG} {RESERVED}", timeout=TIMEOUT, echo=False,
+                       turns=True, grace=TIMEOUT if how == "crash" else boot.PANIC_GRACE)
+    if how == "panic":
+        wrong = panic_verdict(result.code, result.console)
+        return [_result("a panic is told, and ends the guest", not wrong, wrong)]
+    wrong = next_verdict(result.verdict, result.console)
+    return [_result(NEXT_KERNELS[how], not wrong, wrong)]
 
 
-def endings(name, kdir):
-    """Results of all ways."""
-    panic = ending(name, kdir, "panic")
-    wrong = panic_verdict(panic.code, panic.console)
-    yield _result("a panic is told, and ends the guest", not wrong, wrong)
-    for how in arches.get(name).endings:
-        result = ending(name, kdir, how)
-        wrong = next_verdict(result.verdict, result.console)
-        yield _result(NEXT_KERNELS[how], not wrong, wrong)
+def endings_guests(name, kdir, folder):
+    """What boots a guest for each way, with our selftests in a folder; each gives its results."""
+    programs = _programs(name, kdir, folder)
+    return [functools.partial(ending, name, kdir, programs, how) for how in ("panic", *arches.get(name).endings)]

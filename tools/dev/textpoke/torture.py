@@ -168,10 +168,9 @@ def parameters(minutes):
     return " ".join(f"text_poke_torture.{name}={value}" for name, value in given.items())
 
 
-def torture(name, kdir, minutes=MINUTES, append="", smp=SMP):
-    """Results of some minutes of it."""
+def torture_guest(name, kdir, folder, minutes=MINUTES, append="", smp=SMP):
+    """Boot a guest with our selftests in a folder for some minutes of it, and judge what it has sent."""
     say(f"torture on {name}, for {minutes} minutes")
-    folder = tests.install_selftests(name, kdir, tests.OWN)
     initrd = initramfs.build_initramfs(name, extra={"selftests": folder}, job=initramfs.GUEST / "torture.sh", args=[60 * minutes],
                                        kdir=kdir)
     result = tests.in_guest(name, kdir, initrd, f"{parameters(minutes)} {append}", smp, 60 * minutes + GRACE)
@@ -180,3 +179,8 @@ def torture(name, kdir, minutes=MINUTES, append="", smp=SMP):
         (result.folder / file).write_text(text)
     print(f"{name}: {in_words(figures(sent))}", flush=True)
     return [*results(name, sent), *tests.guest_results("torture", result)]
+
+
+def torture(name, kdir, *how):
+    """Results of some minutes of it, with selftests that are built now."""
+    return torture_guest(name, kdir, tests.install_selftests(name, kdir, tests.OWN), *how)
