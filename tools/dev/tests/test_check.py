@@ -13,7 +13,7 @@ from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from textpoke import check, cli, known, ktap, tests  # noqa: E402
+from textpoke import check, cli, endings, known, ktap, tests, torture  # noqa: E402
 from textpoke.errors import INFRA, OK, TEST_FAILED, Fail  # noqa: E402
 from textpoke.ktap import FAILED, PASSED, SKIPPED, Result  # noqa: E402
 
@@ -148,6 +148,22 @@ class Ftracetest(unittest.TestCase):
     @staticmethod
     def refuse():
         raise Fail(INFRA, "no guest")
+
+
+class TakingTurns(unittest.TestCase):
+    def test_a_guest_that_cannot_be_booted_does_not_hide_the_others(self):
+        def gives(name):
+            return lambda *_: [Result(name, PASSED)]
+
+        left_out = [Result("left out", SKIPPED)]
+        with (mock.patch.multiple(tests, ftracetest_guests=lambda *_: (left_out, [Ftracetest.refuse]), install_selftests=mock.DEFAULT,
+                                  selftests_guest=lambda *_: gives("replay"), kunit=gives("KUnit")),
+              mock.patch.object(torture, "torture_guest", gives("torture")),
+              mock.patch.object(endings, "endings_guests", lambda *_: [gives("panic"), gives("crash")])):
+            found = [(each.name, each.status) for each in check._taking_turns("x86", None)]
+        self.assertEqual(found[0][1], FAILED)
+        self.assertEqual(found[1:], [*((f"x86: {name}", PASSED) for name in ("replay", "torture", "KUnit", "panic", "crash")),
+                                     ("x86: left out", SKIPPED)])
 
 
 class Architectures(unittest.TestCase):
