@@ -72,12 +72,13 @@ class Runner(unittest.TestCase):
 
 
 class Known(unittest.TestCase):
-    def load(self, text):
+    def load(self, text, kind="", more=""):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         (Path(folder.name) / "arm64").write_text(text)
+        (Path(folder.name) / "arm64-64k").write_text(more)
         with mock.patch.object(known, "FOLDER", Path(folder.name)):
-            return known.load("arm64")
+            return known.load("arm64", kind)
 
     def test_expected_failures_are_skipped_with_the_reason(self):
         expected = self.load("# comment\n\na test | failed | no such device\n")
@@ -89,6 +90,12 @@ class Known(unittest.TestCase):
         self.assertEqual(known.judge(Result("a test", FAILED), expected).status, FAILED)
         self.assertEqual(known.judge(Result("another", FAILED), expected).status, FAILED)
         self.assertEqual(known.judge(Result("a test", PASSED), expected).status, PASSED)
+
+    def test_a_kind_of_kernel_has_more(self):
+        lists = "a test | skipped | needs two disks\n", "another | failed | needs small pages\n"
+        self.assertEqual(list(self.load(lists[0], "arm64", lists[1])), ["a test"])
+        self.assertEqual(list(self.load(lists[0], "arm64-kasan", lists[1])), ["a test"])
+        self.assertEqual(list(self.load(lists[0], "arm64-64k", lists[1])), ["a test", "another"])
 
     def test_a_skip_needs_a_reason(self):
         expected = self.load("a test | skipped | needs two disks\n")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Results of the kernel's own tests that the base kernel has too, each with its reason.
 
-A line of tools/dev/known/<arch> is `name | failed or skipped | reason`. A listed test that
-passes is told, so that the list does not grow old; it is no failure, for some of these
+A line of tools/dev/known/<arch> is `name | failed or skipped | reason`; for kernels of another
+kind, there may be more in tools/dev/known/<build folder>. A listed test that passes is told, so that the list does not grow old; it is no failure, for some of these
 depend on how fast the machine is. A test that skips itself says why, or is listed.
 
 A test after which the base kernel is of no more use is not run: `file | left out | reason`,
@@ -16,19 +16,22 @@ LEFT_OUT = "left out"
 FOLDER = paths.DEV / "known"
 
 
-def load(arch):
-    """name -> (status, reason) of an architecture; empty without a file."""
-    path = FOLDER / arch
-    if not path.exists():
-        return {}
+def _lines(path):
+    """(number, line) of a list, without what is for people only; nothing without a file."""
+    for number, line in enumerate(path.read_text().splitlines() if path.exists() else (), 1):
+        if line and not line.startswith("#"):
+            yield number, line
+
+
+def load(arch, kind=""):
+    """name -> (status, reason) of an architecture, and of a kind of kernel; empty without a file."""
     known = {}
-    for number, line in enumerate(path.read_text().splitlines(), 1):
-        if not line or line.startswith("#"):
-            continue
-        parts = [part.strip() for part in line.split("|")]
-        if len(parts) != 3 or parts[1] not in (ktap.FAILED, ktap.SKIPPED, LEFT_OUT) or not parts[2]:
-            raise Fail(INFRA, f"{path}:{number} is not `name | failed, skipped or left out | reason`: correct it")
-        known[parts[0]] = (parts[1], parts[2])
+    for path in dict.fromkeys([FOLDER / arch, FOLDER / (kind or arch)]):
+        for number, line in _lines(path):
+            parts = [part.strip() for part in line.split("|")]
+            if len(parts) != 3 or parts[1] not in (ktap.FAILED, ktap.SKIPPED, LEFT_OUT) or not parts[2]:
+                raise Fail(INFRA, f"{path}:{number} is not `name | failed, skipped or left out | reason`: correct it")
+            known[parts[0]] = (parts[1], parts[2])
     return known
 
 

@@ -142,7 +142,7 @@ def run_selftests(name, kdir, targets, folder, programs, **how):
     result = in_guest(name, kdir, initrd, **how)
     text = sent(result, "selftests.ktap")
     (kdir / f"{folder.name}.ktap").write_text(text)
-    expected = known.load(name)
+    expected = known.load(name, kdir.name)
     found = [known.judge(each, expected) for each in ktap.parse(text)]
     return found + guest_results(", ".join(targets), result)
 
