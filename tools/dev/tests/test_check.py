@@ -13,6 +13,7 @@ from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from textpoke import arch as arches  # noqa: E402
 from textpoke import check, cli, endings, known, ktap, tests, torture  # noqa: E402
 from textpoke.errors import INFRA, OK, TEST_FAILED, Fail  # noqa: E402
 from textpoke.ktap import FAILED, PASSED, SKIPPED, Result  # noqa: E402
@@ -110,17 +111,24 @@ class Known(unittest.TestCase):
             self.assertEqual(caught.exception.code, INFRA)
 
     def test_what_is_left_out_is_not_there_to_be_run(self):
+        out = {"ftrace/a.tc": (known.LEFT_OUT, "it hangs"), "ftrace/b.tc": (known.LEFT_OUT, "it hung"),
+               "elsewhere/c": (known.LEFT_OUT, "it stops"), "a test": (FAILED, "no disk")}
         with tempfile.TemporaryDirectory() as folder:
-            (Path(folder) / "a.tc").touch()
-            with mock.patch.object(known, "load", lambda arch: {"a.tc": (known.LEFT_OUT, "it hangs"), "b.tc": (known.LEFT_OUT, "it hung"),
-                                                                "a test": (FAILED, "no disk")}):
-                found = [(each.name, each.status) for each in known.leave_out("arm64", Path(folder))]
-            self.assertFalse((Path(folder) / "a.tc").exists())
-        self.assertEqual(found, [("a.tc", SKIPPED), ("b.tc", FAILED)])
+            home = Path(folder)
+            (home / "ftrace").mkdir()
+            (home / "ftrace/a.tc").touch()
+            (home / "kselftest-list.txt").write_text("ftrace:a.tc\nftrace:z.tc\n")
+            with mock.patch.object(known, "load", lambda *_: out):
+                found = [(each.name, each.status) for each in known.leave_out("arm64", home)]
+            self.assertFalse((home / "ftrace/a.tc").exists())
+            self.assertEqual((home / "kselftest-list.txt").read_text(), "ftrace:z.tc\n")
+        self.assertEqual(found, [("ftrace/a.tc", SKIPPED), ("ftrace/b.tc", FAILED)])
 
     def test_our_own_lists_are_well_formed(self):
+        targets = {*tests.SELFTESTS, *tests.FTRACETEST, *(target for arch in arches.ARCHES.values() for target in arch.selftests)}
         for path in known.FOLDER.glob("*"):
-            known.load(path.name)
+            out = {name.split("/")[0] for name, (status, _) in known.load(path.name).items() if status == known.LEFT_OUT}
+            self.assertLessEqual(out, targets)
 
 
 class Ftracetest(unittest.TestCase):

@@ -5,8 +5,8 @@ A line of tools/dev/known/<arch> is `name | failed or skipped | reason`; for ker
 kind, there may be more in tools/dev/known/<build folder>. A listed test that passes is told, so that the list does not grow old; it is no failure, for some of these
 depend on how fast the machine is. A test that skips itself says why, or is listed.
 
-A test after which the base kernel is of no more use is not run: `file | left out | reason`,
-with its file as it is installed.
+A test after which the base kernel is of no more use is not run: `target/file | left out |
+reason`, with its file as it is installed.
 """
 
 from . import ktap, paths
@@ -35,13 +35,23 @@ def load(arch, kind=""):
     return known
 
 
-def leave_out(arch, folder):
+def _forget(folder, name):
+    """Remove an installed test, also from the list that the runner goes by; whether it was there."""
+    there = (folder / name).exists()
+    (folder / name).unlink(missing_ok=True)
+    tests = folder / "kselftest-list.txt"
+    if tests.exists():
+        entry = name.replace("/", ":", 1)
+        tests.write_text("".join(line for line in tests.read_text().splitlines(True) if line.strip() != entry))
+    return there
+
+
+def leave_out(arch, folder, kind=""):
     """Remove what is left out from the installed tests; a result for each."""
-    for name, (status, reason) in load(arch).items():
-        if status != LEFT_OUT:
+    for name, (status, reason) in load(arch, kind).items():
+        if status != LEFT_OUT or not (folder / name.split("/")[0]).is_dir():
             continue
-        there = (folder / name).exists()
-        (folder / name).unlink(missing_ok=True)
+        there = _forget(folder, name)
         yield ktap.Result(name, ktap.SKIPPED if there else ktap.FAILED,
                           f"left out: {reason}" if there else "there is no such file to be left out")
 
