@@ -102,9 +102,10 @@ void text_poke_publish(const struct text_poke_site *sites, unsigned int nr)
 
 	/*
 	 * Pairs with smp_rmb() in text_poke_handle_trap(): whoever executes a
-	 * trap of this batch finds a reference to take, and has to count it.  A release orders what
-	 * comes before it; without this barrier the traps, which come after,
-	 * could be seen first and would belong to nobody.
+	 * trap of this batch finds a reference to take, and has to count it.
+	 * A release orders what comes before it; without this barrier the
+	 * traps, which come after, could be seen first and would belong to
+	 * nobody.
 	 */
 	smp_wmb();
 	text_poke_check_published(true);
