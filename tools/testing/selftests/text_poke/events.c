@@ -286,6 +286,18 @@ size_t events_settle(struct events *ev)
 	return ev->pokes.nr;
 }
 
+/* The records so far, to which none are added until they are let go. */
+const struct pokes *events_hold(struct events *ev)
+{
+	pthread_mutex_lock(&ev->lock);
+	return &ev->pokes;
+}
+
+void events_let_go(struct events *ev)
+{
+	pthread_mutex_unlock(&ev->lock);
+}
+
 /* What PERF_FORMAT_LOST gives: the count, which is of no use, and the losses. */
 static __u64 ring_lost(const struct ring *r)
 {

@@ -289,6 +289,13 @@ struct side *side_read(const struct pokes *p, const struct image *text)
 	return s;
 }
 
+void side_free(struct side *s)
+{
+	if (s)
+		free(s->cells);
+	free(s);
+}
+
 /* The last word about where @p pokes, before it: is that live? */
 static bool announced(const struct notes *n, const struct poke *p)
 {

@@ -42,6 +42,7 @@ static struct {
  * @side_end: what memory outside the text held at the end
  * @notes: what was told about that memory
  * @skip: records older than the snapshot at the start
+ * @until: and those older than the one at the end
  * @cycles: how often a CPU was away and came back
  */
 struct session {
@@ -50,6 +51,7 @@ struct session {
 	struct side *side_end;
 	struct notes notes;
 	size_t skip;
+	size_t until;
 	long traps;
 	int rounds;
 	int cycles;
@@ -74,8 +76,20 @@ static void wait_quiet(void)
 	nanosleep(&ts, NULL);
 }
 
-/* Returns how many records are older than the snapshot. */
-static size_t snapshot(struct events *ev, struct image *img)
+/* What is outside the text, where the records so far have been. */
+static void read_side(struct events *ev, const struct image *text,
+		      struct side **side)
+{
+	side_free(*side);
+	*side = side_read(events_hold(ev), text);
+	events_let_go(ev);
+}
+
+/*
+ * Returns how many records are older than the snapshot. @side, if given, is
+ * taken at the same time.
+ */
+static size_t snapshot(struct events *ev, struct image *img, struct side **side)
 {
 	for (int i = 0; i < QUIET_TRIES; i++) {
 		size_t before = events_settle(ev);
@@ -83,6 +97,8 @@ static size_t snapshot(struct events *ev, struct image *img)
 		wait_quiet();
 		if (text_read(img))
 			ksft_exit_fail_perror("reading /proc/kcore");
+		if (side)
+			read_side(ev, img, side);
 		wait_quiet();
 		if (events_settle(ev) == before)
 			return before;
@@ -109,15 +125,17 @@ static void record(struct session *s)
 }
 
 /*
- * Records older than the first snapshot are in it already. They come first,
- * because nothing was poked while the snapshot was taken.
+ * Records older than the first snapshot are in it already, and the last one
+ * knows nothing of those that came later: who is told to leave off may have
+ * one more change to make. The former come first and the latter last, because
+ * nothing was poked while a snapshot was taken.
  */
 static struct pokes session_pokes(const struct session *s)
 {
 	struct pokes p = *events_pokes(s->events);
 
 	p.v += s->skip;
-	p.nr -= s->skip;
+	p.nr = s->until - s->skip;
 	return p;
 }
 
@@ -143,12 +161,11 @@ static void run(struct session *s)
 		ksft_exit_fail_perror("finding _stext and _etext");
 	s->end = s->start;
 	notes_add_slot_pages(&s->notes);
-	s->skip = snapshot(s->events, &s->start);
+	s->skip = snapshot(s->events, &s->start, NULL);
 	hold(false);
 	record(s);
 	hold(true);
-	snapshot(s->events, &s->end);
-	s->side_end = side_read(events_pokes(s->events), &s->end);
+	s->until = snapshot(s->events, &s->end, &s->side_end);
 	events_stop(s->events);
 	hold(false);
 	keep_notes(s);

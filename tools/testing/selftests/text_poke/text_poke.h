@@ -87,6 +87,8 @@ int perf_open_text_poke(pid_t pid, int cpu, bool exclude_kernel);
 struct events *events_open(void);
 struct events *events_open_small(void);
 size_t events_settle(struct events *ev);
+const struct pokes *events_hold(struct events *ev);
+void events_let_go(struct events *ev);
 void events_stop(struct events *ev);
 const struct pokes *events_pokes(const struct events *ev);
 __u64 events_lost(const struct events *ev);
@@ -111,6 +113,7 @@ struct side;
 
 bool poke_in_text(const struct poke *p, const struct image *text);
 struct side *side_read(const struct pokes *p, const struct image *text);
+void side_free(struct side *s);
 void replay(const struct pokes *p, enum direction dir, const struct image *from,
 	    const struct image *to, struct verdict *v);
 bool replay_clean(const struct pokes *p, const struct image *from,
