@@ -25,6 +25,17 @@ UNIT_TESTS = paths.DEV / "tests"
 WRONG = re.compile(r"(FAIL|ERROR): |[\w.]*(Error|Fail): ")
 
 
+def _results(name, function, *args):
+    """What a step gives, as it comes; what breaks it is a failed test."""
+    try:
+        yield from function(*args)
+    except Fail as failure:
+        yield Result(name, FAILED, failure.message)
+    except Exception as error:  # a mistake in these tools must not hide the other tests
+        traceback.print_exc()
+        yield Result(name, FAILED, f"{type(error).__name__}: {error}")
+
+
 class Report:
     """Prints results as they come, and counts them; failures once more at the end."""
 
@@ -43,13 +54,7 @@ class Report:
     def step(self, name, function, *args):
         """Add what a step gives; one that breaks is itself a failed test. Returns whether all passed."""
         before = self.count[FAILED]
-        try:
-            self.add(function(*args))
-        except Fail as failure:
-            self.add([Result(name, FAILED, failure.message)])
-        except Exception as error:  # a mistake in these tools must not hide the other tests
-            traceback.print_exc()
-            self.add([Result(name, FAILED, f"{type(error).__name__}: {error}")])
+        self.add(_results(name, function, *args))
         return self.count[FAILED] == before
 
     def end(self):
@@ -125,21 +130,14 @@ def _main_job(name):
                  "" if code == OK else f"see {log}")
 
 
-def _unless_it_fails(guest):
-    """A guest's results; what keeps it from giving any is one, and the other guests go on."""
-    try:
-        return guest()
-    except Fail as failure:
-        return [Result("a guest that takes turns", FAILED, failure.message)]
-
-
 def _taking_turns(name, kdir):
     """Tests whose guests' CPUs take turns: each needs one of ours. What takes longest comes first."""
-    left_out, guests = tests.ftracetest_guests(name, kdir)
+    left_out, ftracetest = tests.ftracetest_guests(name, kdir)
     own = tests.install_selftests(name, kdir, tests.OWN)
-    guests += [tests.selftests_guest(name, kdir), functools.partial(torture.torture_guest, name, kdir, own),
-               functools.partial(tests.kunit, name, kdir), *endings.endings_guests(name, kdir, own)]
-    for results in tests.side_by_side([functools.partial(_unless_it_fails, guest) for guest in guests]):
+    guests = [*(("ftracetest", guest) for guest in ftracetest), ("selftests", tests.selftests_guest(name, kdir)),
+              ("torture", functools.partial(torture.torture_guest, name, kdir, own)), ("KUnit", functools.partial(tests.kunit, name, kdir)),
+              *(("endings", guest) for guest in endings.endings_guests(name, kdir, own))]
+    for results in tests.side_by_side([lambda guest=guest: list(_results(*guest)) for guest in guests]):
         yield from _named(name, results)
     yield from _named(name, left_out)
 

@@ -9,10 +9,10 @@ import functools
 import re
 
 from . import arch as arches
-from . import boot, initramfs, kernel, paths, tests
+from . import boot, initramfs, kernel, tests
 from .errors import OK, PANIC
 from .ktap import FAILED, PASSED, Result
-from .say import run, say
+from .say import say
 
 ARMED = "the text is full of traps"
 PANICKED = "Kernel panic - not syncing: sysrq triggered crash"
@@ -55,14 +55,6 @@ def next_verdict(verdict, text):
     return "" if verdict == OK else "the next kernel did not get as far as its verdict"
 
 
-def _programs(name, kdir, folder):
-    """What every one of these guests has: the selftests, which keep the text full of traps, and kexec."""
-    program = kdir / "kexec"
-    run([f"{arches.get(name).cross}gcc", "-static", "-O2", initramfs.GUEST / "kexec.c", "-o", program],
-        log=paths.LOGS / f"kexec-{name}.log", what="building kexec")
-    return {"selftests": folder, "usr/bin/kexec": program}
-
-
 def _initrd(name, kdir, programs, how):
     """The guest's, with the next kernel and its own initramfs if there is to be one."""
     extra = dict(programs)
@@ -86,5 +78,5 @@ def ending(name, kdir, programs, how):
 
 def endings_guests(name, kdir, folder):
     """What boots a guest for each way, with our selftests in a folder; each gives its results."""
-    programs = _programs(name, kdir, folder)
+    programs = {"selftests": folder, "usr/bin/kexec": tests.program(name, kdir, "kexec")}
     return [functools.partial(ending, name, kdir, programs, how) for how in ("panic", *arches.get(name).endings)]

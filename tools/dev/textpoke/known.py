@@ -2,8 +2,9 @@
 """Results of the kernel's own tests that the base kernel has too, each with its reason.
 
 A line of tools/dev/known/<arch> is `name | failed or skipped | reason`; for kernels of another
-kind, there may be more in tools/dev/known/<build folder>. A listed test that passes is told, so that the list does not grow old; it is no failure, for some of these
-depend on how fast the machine is. A test that skips itself says why, or is listed.
+kind, there may be more in tools/dev/known/<build folder>. A listed test that passes is told, so
+that the list does not grow old; it is no failure, for some of these depend on how fast the
+machine is. A test that skips itself says why, or is listed.
 
 A test after which the base kernel is of no more use is not run: `target/file | left out |
 reason`, with its file as it is installed.

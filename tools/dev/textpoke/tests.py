@@ -124,15 +124,23 @@ def install_selftests(name, kdir, targets):
     return dest
 
 
+def program(name, kdir, what):
+    """One of our programs for guests, built static into the kernel's folder."""
+    run([f"{arches.get(name).cross}gcc", "-static", "-O2", initramfs.GUEST / f"{what}.c", "-o", kdir / what],
+        log=paths.LOGS / f"{what}-{name}.log", what=f"building {what}")
+    return kdir / what
+
+
 def programs(name, kdir):
     """Programs that tests want and busybox has not, or not as they want them."""
-    arch = arches.get(name)
-    for where in PROGRAMS:
-        program = Path(where).name
-        run([f"{arch.cross}gcc", "-static", "-O2", initramfs.GUEST / f"{program}.c", "-o", kdir / program],
-            log=paths.LOGS / f"{program}-{name}.log", what=f"building {program}")
-        yield where, kdir / program
-    yield "bin/bash", initramfs.static_program(name, BASH, "bash-static")
+    found = {where: program(name, kdir, Path(where).name) for where in PROGRAMS}
+    return found | {"bin/bash": initramfs.static_program(name, BASH, "bash-static")}
+
+
+def _installed(name, kdir, targets):
+    """The folder of the selftests of targets, the results of those that are left out there, and the programs that they want."""
+    folder = install_selftests(name, kdir, targets)
+    return folder, list(known.leave_out(name, folder, kdir.name)), programs(name, kdir)
 
 
 def run_selftests(name, kdir, targets, folder, programs, **how):
@@ -151,8 +159,7 @@ def selftests_guest(name, kdir, append="", smp=2, targets=()):
     """What boots a guest for the selftests of all targets, or of some, which are built now; it gives their results."""
     targets = targets or SELFTESTS + arches.get(name).selftests
     say(f"selftests on {name}: {', '.join(targets)}")
-    folder = install_selftests(name, kdir, targets)
-    left_out, helpers = list(known.leave_out(name, folder, kdir.name)), dict(programs(name, kdir))
+    folder, left_out, helpers = _installed(name, kdir, targets)
     return lambda: left_out + run_selftests(name, kdir, targets, folder, helpers, append=append, smp=smp)
 
 
@@ -172,14 +179,14 @@ def _job_of_ours(name, kdir, job, append, smp):
 
 def lockdown(name, kdir, append="", smp=2):
     """Who may record, and who may break the kernel, in each mode of lockdown; for a kernel that can be locked down."""
-    said, (ended, quiet) = _job_of_ours(name, kdir, "lockdown", append, smp)
-    return [*said, ended, quiet]
+    said, ended = _job_of_ours(name, kdir, "lockdown", append, smp)
+    return said + ended
 
 
 def lkdtm(name, kdir, append="", smp=2):
     """Calls and returns that go astray are caught, traps or no traps; the guest itself looks for other complaints."""
-    said, (ended, _) = _job_of_ours(name, kdir, "lkdtm", append, smp)
-    return [*said, ended]
+    said, ended = _job_of_ours(name, kdir, "lkdtm", append, smp)
+    return said + ended[:1]
 
 
 # ftracetest
@@ -229,8 +236,7 @@ def side_by_side(functions, at_once=2):
 def ftracetest_guests(name, kdir, append="", smp=2):
     """The function tracer's own tests: the results of those that are left out, and what boots guests for the others."""
     say(f"ftracetest on {name}, in two guests")
-    folder, helpers = install_selftests(name, kdir, FTRACETEST), dict(programs(name, kdir))
-    left_out = list(known.leave_out(name, folder, kdir.name))
+    folder, left_out, helpers = _installed(name, kdir, FTRACETEST)
     return left_out, [functools.partial(run_selftests, name, kdir, FTRACETEST, share, helpers, append=append, smp=smp)
                       for share in shares(folder)]
 

@@ -4,12 +4,11 @@
  */
 #include <pthread.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "text_poke.h"
 
-#define PAUSE_NS	20000000L
+#define PAUSE_US	20000
 
 static struct {
 	pthread_t thread;
@@ -28,13 +27,6 @@ int cpu_set_online(int cpu, bool online)
 	return write_file(path, online ? "1" : "0");
 }
 
-static void pause_a_little(void)
-{
-	struct timespec ts = { .tv_nsec = PAUSE_NS };
-
-	nanosleep(&ts, NULL);
-}
-
 /* CPU 0 stays: on some machines it cannot go. */
 static void *come_and_go(void *unused)
 {
@@ -44,9 +36,9 @@ static void *come_and_go(void *unused)
 	     cpu = cpu + 1 < cpus ? cpu + 1 : 1) {
 		if (cpu_set_online(cpu, false))
 			continue;
-		pause_a_little();
+		usleep(PAUSE_US);
 		hotplug.cycles += !cpu_set_online(cpu, true);
-		pause_a_little();
+		usleep(PAUSE_US);
 	}
 	return NULL;
 }
