@@ -78,6 +78,10 @@
  * hibernation run are copies that are not kernel text.  The exception is
  * kvm_riscv_vcpu_unpriv_read(), which has another vector for the few
  * instructions that it makes for a guest.
+ *
+ * A 32-bit kernel completes page tables by page faults, whose handler may be
+ * traced: there the handler must not be the first to touch a large batch, which
+ * is in vmalloc'd memory, on behalf of a task.  Nothing sees to that yet.
  */
 #include <linux/extable.h>
 #include <linux/kernel.h>
@@ -150,7 +154,7 @@ static int decode(struct text_poke_site *site, const void *emulate)
 	return site->ool ? 0 : -EOPNOTSUPP;
 }
 
-/* What is no branch because it would not reach is all zeros, which is illegal. */
+/* All zeros are no instruction, but what encoders give for a branch that cannot reach. */
 int arch_text_poke_prepare(struct text_poke_site *site, const void *emulate)
 {
 	if (site->len != TEXT_POKE_UNIT && site->len != sizeof(u32))

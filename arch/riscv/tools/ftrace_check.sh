@@ -18,6 +18,12 @@ set -- $("$nm" "$vmlinux" | awk '
 	$3 == "__stop_mcount_loc" { stop = $1 }
 	END { print start, stop }')
 
+# No shell can count with the whole of an address; the last seven digits will do.
+number()
+{
+	echo "$((0x${1#"${1%???????}"}))"
+}
+
 # The addresses of the table between these two: of a relocatable kernel they are
 # in the relocations, otherwise in the table itself, lowest byte first.
 relocated()
@@ -29,21 +35,30 @@ relocated()
 		}'
 }
 
+# A line is an address, four words or less, and the same as characters.
 in_place()
 {
-	"$objdump" -s --start-address="0x$1" --stop-address="0x$2" "$vmlinux" |
-	awk -v step="$((${#1} / 8))" '
-		$1 ~ /^[0-9a-f]+$/ && $2 ~ /^[0-9a-f]+$/ {
-			for (i = 2; i < 6 && length($i) == 8; i += step)
-				print substr($i, 2, 1)
+	"$objdump" -s -j .init.data "$vmlinux" |
+	awk -v start="$(number "$1")" -v stop="$(number "$2")" -v size="$((${#1} / 2))" '
+		function number(hex,	value, i) {
+			for (i = length(hex) - 6; i <= length(hex); i++)
+				value = value * 16 + index("123456789abcdef", substr(hex, i, 1))
+			return value
+		}
+		length($1) > 7 && $1 ~ /^[0-9a-f]+$/ {
+			words = substr($0, index($0, $1) + length($1) + 1)
+			for (i = 0; i < 4; i++) {
+				at = number($1) + 4 * i
+				if (at >= start && at < stop && (at - start) % size == 0)
+					print substr(words, 9 * i + 2, 1)
+			}
 		}'
 }
 
 digits=$(relocated "$@")
 [ -n "$digits" ] || digits=$(in_place "$@")
 
-# No shell can count with the whole of an address; the last seven digits will do.
-bytes=$((0x${2#"${2%???????}"} - 0x${1#"${1%???????}"}))
+bytes=$(($(number "$2") - $(number "$1")))
 if [ "$(echo "$digits" | wc -l)" -ne "$((bytes * 2 / ${#1}))" ]; then
 	echo "error: the table of traceable functions cannot be read" >&2
 	exit 1

@@ -13,7 +13,7 @@
 #include <linux/perf_event.h>
 #include <linux/string.h>
 
-#include "../../../../kernel/text_poke/listener.h"
+#include "listener.h"
 
 #define NUMBER	70001
 #define OTHER	42

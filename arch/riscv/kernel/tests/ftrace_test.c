@@ -323,7 +323,7 @@ static void literals_are_not_probed(struct kunit *test)
 	int off;
 
 	if (!IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS))
-		kunit_skip(test, "there are none");
+		kunit_skip(test, "call sites have no literals");
 	for (off = FTRACE_LITERAL_OFFSET; off < 0; off += 2) {
 		literal.addr = (void *)traced + off;
 		KUNIT_EXPECT_TRUE(test, ftrace_is_literal((unsigned long)traced +
@@ -359,7 +359,7 @@ static void probes_outlive_failed_batches(struct kunit *test)
 	u32 insn = READ_ONCE(*kp.addr);
 
 	if (sizeof(u32) == TEXT_POKE_UNIT)
-		kunit_skip(test, "nothing is behind the breakpoint");
+		kunit_skip(test, "the breakpoint covers the whole instruction");
 	KUNIT_ASSERT_EQ(test, 0, register_kprobe(&kp));
 	KUNIT_EXPECT_EQ(test, kp.opcode, insn);
 	kp.opcode = to_jalr_t0(FTRACE_ADDR - (unsigned long)traced);
