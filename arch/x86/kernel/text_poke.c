@@ -184,13 +184,15 @@ static bool is_executable(const void *addr)
  * A BPF program runs for a while after it has left kallsyms, and its direct
  * tail calls are changed before it gets there and after.  The same goes for
  * the trampoline of an ftrace_ops that is not registered any more.  Both are
- * where modules are.
+ * where modules are.  32-bit kernels have neither; there modules are where all
+ * of vmalloc is, and without PAE nothing tells what can be executed.
  */
 bool arch_text_poke_is_text(const void *addr)
 {
 	if (kernel_text_address((unsigned long)addr))
 		return true;
-	return is_vmalloc_or_module_addr(addr) && is_executable(addr);
+	return IS_ENABLED(CONFIG_X86_64) && is_vmalloc_or_module_addr(addr) &&
+	       is_executable(addr);
 }
 
 /*
