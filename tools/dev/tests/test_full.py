@@ -51,6 +51,15 @@ class Keeping(unittest.TestCase):
         self.step(self.report("two"))
         self.assertEqual(self.done, ["a step"] * 2)
 
+    def test_runs_side_by_side_keep_what_both_have_done(self):
+        first, second = self.report(), self.report()
+        self.step(first, "x86: KASAN")
+        self.step(second, "arm64: KASAN")
+        third = self.report()
+        for name in ("x86: KASAN", "arm64: KASAN"):
+            self.step(third, name)
+        self.assertEqual(self.done, ["x86: KASAN", "arm64: KASAN"])
+
     def test_an_architecture_has_a_key_of_its_own(self):
         for key in ("one", "two"):
             report = self.report(key)
@@ -104,10 +113,11 @@ class WhatConcernsAnArchitecture(unittest.TestCase):
             self.assertFalse(full.concerns(path, "arm64"), path)
 
     def test_keys_change_with_it(self):
-        series = [patch("arch/x86/Kconfig"), patch("arch/arm64/Kconfig"), patch("Documentation/a.rst")]
+        series = [patch("arch/x86/Kconfig"), patch("arch/arm64/Kconfig"), patch("Documentation/a.rst"),
+                  patch("arch/x86/Makefile", "include/linux/a.h")]
         with mock.patch.object(full.patches, "kept", lambda: {}), mock.patch.object(full.patches, "load", lambda: series):
             keys = {name: full.key_of(name) for name in ("x86", "arm64")}
-            for number, changed in enumerate((["x86"], ["arm64"], [])):
+            for number, changed in enumerate((["x86"], ["arm64"], [], ["x86"])):
                 series[number] = patch(*series[number].changes, f"{series[number].changes[0]}.2")
                 now = {name: full.key_of(name) for name in keys}
                 self.assertEqual([name for name in keys if keys[name] != now[name]], changed)

@@ -16,7 +16,7 @@ from fnmatch import fnmatch
 
 from . import arch as arches
 from . import base as bases
-from . import check, coverage, initramfs, kernel, lint, patches, paths, series, tests
+from . import check, coverage, host, initramfs, kernel, lint, patches, paths, series, tests
 from .ktap import PASSED, Result
 from .say import say
 
@@ -77,15 +77,20 @@ class Kept(check.Report):
     def __init__(self, key, only="*", place=None, keys=None):
         super().__init__()
         self.key, self.only, self.place, self.keys = key, only, place or KEPT, keys or {}
-        self.known = json.loads(self.place.read_text()) if self.place.exists() else {}
+        self.known = self._load()
+
+    def _load(self):
+        return json.loads(self.place.read_text()) if self.place.exists() else {}
 
     def wanted(self, name):
         return fnmatch(name, self.only)
 
     def _save(self, name, key, results):
-        self.known[name] = {"key": key, "results": [[each.name, each.status, each.note] for each in results]}
-        self.place.parent.mkdir(parents=True, exist_ok=True)
-        patches.write(self.place, json.dumps(self.known) + "\n")
+        """Another run, of another architecture perhaps, may have saved something since."""
+        with host.locked(self.place.stem, self.place.parent):
+            self.known = self._load()
+            self.known[name] = {"key": key, "results": [[each.name, each.status, each.note] for each in results]}
+            patches.write(self.place, json.dumps(self.known) + "\n")
 
     def step(self, name, function, *args, key=None):
         """A step, unless it has passed before; returns whether it has passed or was not asked for."""
@@ -209,8 +214,7 @@ def _series_of(name):
         if concerns(path, name):
             yield path.encode() + file.read_bytes()
     for patch in patches.load():
-        if any(concerns(path, name) for path in patch.changes):
-            yield patches.encode(patch.diff)
+        yield from (patches.encode(hunks) for path, hunks in patch.hunks.items() if concerns(path, name))
 
 
 def _configuration(name):

@@ -51,9 +51,15 @@ class Patch:
     name: str = ""
 
     @property
+    def hunks(self):
+        """Upstream file -> what the patch does to it."""
+        _, *parts = re.split(r"^diff --git a/(\S+) b/\1$", self.diff, flags=re.M)
+        return dict(zip(parts[::2], parts[1::2]))
+
+    @property
     def changes(self):
         """The upstream files that the hunks are for."""
-        return tuple(re.findall(r"^diff --git a/(\S+) b/\1$", self.diff, re.M))
+        return tuple(self.hunks)
 
     @property
     def message(self):
