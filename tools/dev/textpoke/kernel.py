@@ -172,29 +172,31 @@ def _configure(build):
 
 # Building
 
-def _ccache(build):
-    """ccache within our cache; paths do not depend on where the clone is.
+def ccache(shared=False):
+    """ccache's settings: within our cache, and paths do not depend on where the clone is.
 
-    Kernels of other kinds have most objects in common, once they are preprocessed. The usual one has
-    nobody to share with, and a miss shall not cost it a second preprocessing.
+    Kernels of other kinds have most objects in common, once they are preprocessed. What has
+    nobody to share with shall not pay for a miss with a second preprocessing.
     """
     found = {"CCACHE_DIR": paths.CACHE / "ccache", "CCACHE_BASEDIR": paths.ROOT, "CCACHE_NOHASHDIR": "1",
              "CCACHE_MAXSIZE": "10G"}
-    return found if build.fragments else found | {"CCACHE_DEPEND": "1"}
+    return found if shared else found | {"CCACHE_DEPEND": "1"}
+
+
+def cached(compiler):
+    """A compiler, behind ccache where there is one."""
+    return f"ccache {compiler}" if shutil.which("ccache") else compiler
 
 
 def _compiler(build):
-    """CC, behind ccache where there is one."""
-    plain = f"clang{LLVM}" if build.llvm else f"{build.arch.cross}gcc"
-    return f"ccache {plain}" if shutil.which("ccache") else plain
+    return cached(f"clang{LLVM}" if build.llvm else f"{build.arch.cross}gcc")
 
 
 def _words(build):
     """The variables that every make of this build is given."""
     tools = [f"LLVM={LLVM}"] if build.llvm else [f"CROSS_COMPILE={build.arch.cross}"]
-    hostcc = f"clang{LLVM}" if build.llvm else "gcc"
-    cached = "ccache " if shutil.which("ccache") else ""
-    return [f"O={build.kdir}", f"ARCH={build.arch.name}", *tools, f"CC={_compiler(build)}", f"HOSTCC={cached}{hostcc}"]
+    hostcc = cached(f"clang{LLVM}" if build.llvm else "gcc")
+    return [f"O={build.kdir}", f"ARCH={build.arch.name}", *tools, f"CC={_compiler(build)}", f"HOSTCC={hostcc}"]
 
 
 def _make(build, target, doing, log=None, env=None, words=()):
@@ -202,7 +204,7 @@ def _make(build, target, doing, log=None, env=None, words=()):
     jobs = len(os.sched_getaffinity(0))
     run(["make", "-C", build.source, f"-j{jobs}", *_words(build), *words, *target.split()],
         log=log or build.log.with_suffix(".config.log"), what=f"{doing} {build.what}",
-        env=dict.fromkeys(UNSET) | FIXED | _ccache(build) | (env or {}))
+        env=dict.fromkeys(UNSET) | FIXED | ccache(shared=bool(build.fragments)) | (env or {}))
 
 
 def _newest_module(build):
