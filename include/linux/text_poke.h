@@ -90,8 +90,8 @@
  * If nobody listens, and the architecture says that every pair of old and new
  * instruction in the batch may be exchanged under a running CPU, a to e are
  * left out: write, sync.  This batch is called direct.  The choice is made
- * once per batch under text_mutex, and text_poke_listener_barrier() keeps a
- * new listener from appearing in the middle of one.
+ * once per batch under text_mutex, and text_poke_barrier() keeps a new listener
+ * from appearing in the middle of one.
  *
  *
  * The trap handler acts as a nop, a branch or a call.  What it cannot act as it
@@ -202,7 +202,7 @@ int __must_check text_poke_verify(const void *addr, const void *old,
 void text_poke_quiesce(void);
 bool text_poke_is_dying(unsigned long addr);
 bool text_poke_handle_trap(struct pt_regs *regs);
-void text_poke_listener_barrier(void);
+void text_poke_barrier(void);
 void text_poke_cpu_online(void);
 void text_poke_sync_by_ipi(void);
 void text_poke_sync_by_fence(void (*fence)(void));
@@ -365,7 +365,7 @@ void arch_text_poke_slot(const struct text_poke_site *site, void *slot);
 
 #else /* !CONFIG_TEXT_POKE */
 
-static inline void text_poke_listener_barrier(void) { }
+static inline void text_poke_barrier(void) { }
 static inline void text_poke_cpu_online(void) { }
 
 static __always_inline bool text_poke_handle_trap(struct pt_regs *regs)

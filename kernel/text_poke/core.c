@@ -966,7 +966,7 @@ static int init_data(struct text_poke_site *site, void *addr, const void *old,
 {
 	int ret;
 
-	if (len != sizeof(u32) && len != sizeof(u64))
+	if (len != sizeof(u32) && len != sizeof(long))
 		return -EINVAL;
 	if (!IS_ALIGNED((unsigned long)addr, len))
 		return -EINVAL;
@@ -1148,15 +1148,17 @@ int text_poke_early(void *addr, const void *old, const void *new, size_t len)
 }
 
 /**
- * text_poke_listener_barrier - wait out the batch that does not know a listener
+ * text_poke_barrier - wait out the batch that is being written
  *
- * Called after an event that wants records has been counted.  A batch that is
- * being written was decided on before; on return it is finished, and whatever
- * changes from now on is recorded.
+ * What it was decided on may hold no longer: that nobody listens, or that its
+ * sites are text.  Called after an event that wants records has been counted, or
+ * has come to where it gets them: on return whatever changes is recorded for it.
+ * Called also before text is freed, when nobody can find it any more: on return
+ * no store to it is under way.
  *
  * Context: Process context, may sleep; text_mutex not held.
  */
-void text_poke_listener_barrier(void)
+void text_poke_barrier(void)
 {
 	if (busted(NO_BARRIER))
 		return;

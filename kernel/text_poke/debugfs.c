@@ -27,14 +27,15 @@ static int stats_show(struct seq_file *m, void *unused)
 {
 	int i;
 
+	/* They are written under text_mutex, for which no reader needs to wait */
 	for (i = 0; i < ARRAY_SIZE(counters); i++)
 		seq_printf(m, "%s %llu\n", counters[i].name,
-			   READ_ONCE(*counters[i].value));
+			   data_race(*counters[i].value));
 	seq_printf(m, "traps %llu\n", text_poke_traps());
 	seq_printf(m, "rereads %llu\n", text_poke_rereads());
 	if (IS_ENABLED(CONFIG_TEXT_POKE_DEBUG))
 		seq_printf(m, "complaints %llu\n",
-			   READ_ONCE(text_poke_complaints));
+			   data_race(text_poke_complaints));
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(stats);

@@ -4,6 +4,8 @@
  */
 #include <linux/cpumask.h>
 #include <linux/kernel.h>
+#include <linux/lockdep.h>
+#include <linux/memory.h>
 #include <linux/rcupdate.h>
 #include <linux/stop_machine.h>
 #include <linux/text_poke.h>
@@ -51,11 +53,12 @@ static void switch_every_cpu(void)
  * context switch, and every task through one of its own accord or to user
  * space.
  *
- * Context: Process context, may sleep for long; text_mutex may be held.
+ * Context: Process context, may sleep for long; text_mutex held.
  */
 void text_poke_quiesce(void)
 {
 	might_sleep();
+	lockdep_assert_held(&text_mutex);
 	arch_text_poke_sync();
 	switch_every_cpu();
 	synchronize_rcu_tasks();

@@ -404,7 +404,7 @@ static void branch_on(void *insn)
 
 static int poke_literal_over(void *addr)
 {
-	u64 literal = 0;
+	unsigned long literal = 0;
 	int ret;
 
 	guard(own_pokes)();
@@ -422,7 +422,7 @@ static void overlaps_change_nothing(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, nothing_happened());
 }
 
-static int poke_literal(void *addr, const void *old, u64 val, size_t len)
+static int poke_literal(void *addr, const void *old, unsigned long val, size_t len)
 {
 	int ret;
 
@@ -434,14 +434,14 @@ static int poke_literal(void *addr, const void *old, u64 val, size_t len)
 static void literals_are_checked_and_written(struct kunit *test)
 {
 	void *addr = field_addr(0);
-	u64 val = 0x0123456789abcdef;
-	u64 __aligned(8) old;
+	unsigned long val = ~0UL / 3;
+	unsigned long old;
 
 	memcpy(&old, addr, sizeof(old));
 	KUNIT_EXPECT_EQ(test, -EILSEQ, poke_literal(addr, &val, val, sizeof(val)));
-	KUNIT_EXPECT_EQ(test, -EINVAL, poke_literal(addr + 4, NULL, val, 8));
+	KUNIT_EXPECT_EQ(test, -EINVAL, poke_literal(addr + 2, NULL, val, sizeof(val)));
 	KUNIT_EXPECT_EQ(test, -EINVAL, poke_literal(addr, NULL, val, 2));
-	KUNIT_EXPECT_EQ(test, -ENXIO, poke_literal(&old, NULL, val, 8));
+	KUNIT_EXPECT_EQ(test, -ENXIO, poke_literal(&old, NULL, val, sizeof(val)));
 	KUNIT_EXPECT_TRUE(test, nothing_happened());
 
 	KUNIT_EXPECT_EQ(test, 0, poke_literal(addr, &old, val, sizeof(val)));
@@ -452,7 +452,7 @@ static void literals_are_checked_and_written(struct kunit *test)
 static void literals_need_no_guard(struct kunit *test)
 {
 	void *addr = field_addr(0);
-	u64 old;
+	unsigned long old;
 
 	if (perf_text_poke_enabled())
 		kunit_skip(test, "somebody else listens");
@@ -465,7 +465,7 @@ static void literals_need_no_guard(struct kunit *test)
 }
 
 /* What the literal was when the first trap was written. */
-static u64 literal_at_trap;
+static unsigned long literal_at_trap;
 
 static int watching_store(void *alias, const void *bytes, size_t len)
 {
@@ -479,7 +479,7 @@ static int watching_store(void *alias, const void *bytes, size_t len)
 
 static void literals_come_before_the_branches_that_use_them(struct kunit *test)
 {
-	u64 old, val = 0x5a5a5a5a5a5a5a5a;
+	unsigned long old, val = ~0UL / 5;
 	u8 branch[LEN];
 
 	listen(test);

@@ -238,8 +238,8 @@ static __always_inline bool leave_slot(struct pt_regs *regs, const void *addr)
 }
 
 /*
- * Count a trap that was gone.  False if the same one has been gone too often
- * since the last batch: then this CPU executes what memory does not hold.
+ * Count a trap that was gone.  False if the same one has been gone too often in
+ * a row since the last batch: then this CPU executes what memory does not hold.
  */
 static __always_inline bool count_gone(struct text_poke_cpu *this,
 				       const void *addr)
@@ -311,6 +311,7 @@ noinstr bool text_poke_handle_trap(struct pt_regs *regs)
 		 */
 		if (trap_is_gone(addr))
 			return count_gone(this, addr);
+		this->gone_run = 0;
 	} while (batch != READ_ONCE(batches_published));
 
 	return false;

@@ -66,7 +66,7 @@
  *     to these vectors and back; __jump_table_notrap lists its sites.
  *     By the same token its code, and what it calls in between, is not traced.
  *   - What an SDEI event interrupts may hold the exception registers live, or
- *     run with other vectors.  do_sdei_event() saves them, and sets the
+ *     run with other vectors.  __sdei_handler() saves them, and sets the
  *     kernel's, before it calls anything that may trap.
  *   - The exception vectors and what they run before el1_brk64().  There is no
  *     site in it: it is assembly or noinstr, and has no static key.  The KUnit

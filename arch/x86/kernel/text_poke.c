@@ -197,13 +197,20 @@ bool arch_text_poke_is_text(const void *addr)
 
 /*
  * Until SYSTEM_SCHEDULING there is one CPU, and the kernel's own text is not
- * yet protected from writing.  The trampolines of ftrace are.
+ * yet protected from writing.  The trampolines of ftrace are.  The text of a
+ * module is not either until it can be executed.
  */
+static bool is_writable(void *addr)
+{
+	if (core_kernel_text((unsigned long)addr))
+		return system_state == SYSTEM_BOOTING;
+	return boot_cpu_has(X86_FEATURE_NX) && !is_executable(addr);
+}
+
 void *arch_text_poke_map(void *addr, size_t *len,
 			 struct arch_text_poke_map *map)
 {
-	map->in_place = system_state == SYSTEM_BOOTING &&
-			core_kernel_text((unsigned long)addr);
+	map->in_place = is_writable(addr);
 	if (!map->in_place)
 		return text_alias_map(addr, len, &map->alias);
 

@@ -48,6 +48,7 @@ VARIANTS = (
     Variant("BPF's direct calls", fragments=("debuginfo",), parts=("selftests",)),
     Variant("user page tables apart", ("arm64",), append="kpti=on"),
     Variant("pseudo NMIs", ("arm64",), append="irqchip.gicv3_pseudo_nmi=1"),
+    Variant("KVM, SDEI and KGDB", ("arm64",), ("kvm",)),
     Variant("no compressed instructions", ("riscv",), ("no-c",)),
     Variant("Sv48", ("riscv",), append="no5lvl", parts=("boots", "KUnit")),
     Variant("Sv39", ("riscv",), append="no4lvl", parts=("boots", "KUnit")),

@@ -24,6 +24,7 @@
 #include <linux/jiffies.h>
 #include <linux/kprobes.h>
 #include <linux/kthread.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/text_poke.h>
 #include <linux/workqueue.h>
@@ -113,7 +114,8 @@ static int run_victim(void *unused)
 		if (traced(i) != i + 1)
 			wrong++;
 		WRITE_ONCE(calls, calls + 1);
-		cond_resched();
+		/* Whom cond_resched() does not let go, RCU would wait for */
+		cond_resched_tasks_rcu_qs();
 	}
 	return 0;
 }

@@ -8,8 +8,12 @@
 
 struct mm_struct;
 
-/* The most pages that one alias has. */
-#define TEXT_ALIAS_PAGES	64
+/*
+ * The most pages that one alias has.  Interrupts are off while it is mapped, and
+ * every store takes a line away from whoever has it in a cache: 8 pages may hold
+ * a hundred call sites.
+ */
+#define TEXT_ALIAS_PAGES	8
 
 /**
  * struct text_alias - kernel text that is mapped for writing
@@ -22,7 +26,7 @@ struct mm_struct;
 struct text_alias {
 	struct mm_struct *prev_mm;
 	pte_t *ptep;
-	/* That of poking_mm's only page table, so nobody else wants it. */
+	/* That of poking_mm's only page table: text_mutex is held. */
 	spinlock_t *ptl;
 	unsigned long flags;
 	unsigned int nr_pages;

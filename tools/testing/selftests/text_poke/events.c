@@ -234,6 +234,12 @@ static int ring_map(struct ring *r)
 	return 0;
 }
 
+static void ring_close(struct ring *r)
+{
+	munmap(r->meta, sysconf(_SC_PAGESIZE) + r->bytes);
+	close(r->fd);
+}
+
 /* CPUs that are not online answer ENODEV and have nothing to record. */
 static int rings_open(struct events *ev)
 {
@@ -247,10 +253,18 @@ static int rings_open(struct events *ev)
 		r->fd = perf_open_text_poke(-1, cpu, false);
 		if (r->fd < 0 && errno == ENODEV)
 			continue;
-		if (r->fd < 0 || ring_map(r))
+		if (r->fd < 0)
 			return -1;
 		ev->nr_rings++;
 	}
+	return 0;
+}
+
+static int rings_map(struct events *ev)
+{
+	for (int i = 0; i < ev->nr_rings; i++)
+		if (ring_map(&ev->rings[i]))
+			return -1;
 	return 0;
 }
 
@@ -263,20 +277,33 @@ static struct events *events_new(size_t ring_bytes)
 	return rings_open(ev) ? NULL : ev;
 }
 
+/* Without buffers: nothing is recorded before events_start(). */
+struct events *events_prepare(void)
+{
+	return events_new(RING_BYTES);
+}
+
+int events_start(struct events *ev)
+{
+	if (rings_map(ev) || pthread_create(&ev->drainer, NULL, drainer, ev))
+		return -1;
+	ev->drains = true;
+	return 0;
+}
+
 struct events *events_open(void)
 {
-	struct events *ev = events_new(RING_BYTES);
+	struct events *ev = events_prepare();
 
-	if (!ev || pthread_create(&ev->drainer, NULL, drainer, ev))
-		return NULL;
-	ev->drains = true;
-	return ev;
+	return ev && !events_start(ev) ? ev : NULL;
 }
 
 /* Buffers of one page, which nobody reads before events_settle(). */
 struct events *events_open_small(void)
 {
-	return events_new(sysconf(_SC_PAGESIZE));
+	struct events *ev = events_new(sysconf(_SC_PAGESIZE));
+
+	return ev && !rings_map(ev) ? ev : NULL;
 }
 
 /* Returns how many records there are, buffers included. */
@@ -332,7 +359,7 @@ void events_stop(struct events *ev)
 	events_drain(ev);
 	for (int i = 0; i < ev->nr_rings; i++) {
 		counted += ring_lost(&ev->rings[i]);
-		close(ev->rings[i].fd);
+		ring_close(&ev->rings[i]);
 	}
 	if (ev->lost < counted)
 		ev->lost = counted;

@@ -84,6 +84,8 @@ struct verdict {
 struct events;
 
 int perf_open_text_poke(pid_t pid, int cpu, bool exclude_kernel);
+struct events *events_prepare(void);
+int events_start(struct events *ev);
 struct events *events_open(void);
 struct events *events_open_small(void);
 size_t events_settle(struct events *ev);

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Who begins to listen while text is changed, and then copies the text, can take
+ * the copy to where memory is in the end by the records that come from there on.
+ *
+ * An event gets records once its buffer is mapped. What the batch of that time
+ * has recorded before is nowhere: so its traps must not be in the copy.
+ */
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "../kselftest.h"
+#include "text_poke.h"
+
+#define TRACER		"/sys/kernel/tracing/current_tracer"
+#define ROUNDS		20
+#define MIDWAY_MIN	5
+#define STEP_US		20000
+#define QUIET_US	50000
+
+static struct image first, last;
+static bool changed;
+
+static void *trace(void *unused)
+{
+	if (write_file(TRACER, "function"))
+		ksft_exit_fail_perror(TRACER);
+	__atomic_store_n(&changed, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+static void change_back(void)
+{
+	if (write_file(TRACER, "nop"))
+		ksft_exit_fail_perror(TRACER);
+}
+
+static void copy_text(struct image *img)
+{
+	free(img->bytes);
+	img->bytes = NULL;
+	if (text_read(img))
+		ksft_exit_fail_perror("reading /proc/kcore");
+}
+
+/* When nothing has changed for a while, and while it was copied. */
+static void copy_end(struct events *ev)
+{
+	size_t before;
+
+	do {
+		usleep(QUIET_US);
+		before = events_settle(ev);
+		copy_text(&last);
+	} while (events_settle(ev) != before);
+}
+
+/* Listen when the change has been under way for @delay us; is it still? */
+static bool listen_after(struct events *ev, unsigned int delay)
+{
+	bool midway;
+
+	usleep(delay);
+	midway = !__atomic_load_n(&changed, __ATOMIC_ACQUIRE);
+	if (events_start(ev))
+		ksft_exit_fail_perror("mapping the buffers");
+	copy_text(&first);
+	return midway;
+}
+
+/* Returns how many bytes the records do not account for. */
+static size_t come_late(unsigned int delay, int *midway)
+{
+	struct events *ev = events_prepare();
+	struct verdict v;
+	pthread_t tracer;
+
+	changed = false;
+	if (!ev || pthread_create(&tracer, NULL, trace, NULL))
+		ksft_exit_fail_perror("opening text-poke events");
+	*midway += listen_after(ev, delay);
+	pthread_join(tracer, NULL);
+	copy_end(ev);
+	events_stop(ev);
+	replay(events_pokes(ev), FORWARDS, &first, &last, &v);
+	change_back();
+	return v.diff;
+}
+
+int main(void)
+{
+	size_t wrong = 0, rounds = 0;
+	int midway = 0;
+
+	ksft_print_header();
+	if (geteuid())
+		ksft_exit_skip("text-poke records and kcore need root\n");
+	mount_kernel_fs();
+	if (access(TRACER, W_OK))
+		ksft_exit_skip("no tracer\n");
+	ksft_set_plan(2);
+	if (text_range(&first))
+		ksft_exit_fail_perror("finding _stext and _etext");
+	last = first;
+	write_file("/sys/kernel/tracing/tracing_on", "0");
+	for (unsigned int i = 1; i <= ROUNDS; i++) {
+		size_t diff = come_late(i * STEP_US, &midway);
+
+		wrong += diff;
+		rounds += !!diff;
+	}
+	write_file("/sys/kernel/tracing/tracing_on", "1");
+	ksft_test_result(midway >= MIDWAY_MIN,
+			 "in_the_middle: %d of %d times\n", midway, ROUNDS);
+	ksft_test_result(!wrong,
+			 "records_lead_to_the_end: %zu bytes differ in %zu rounds\n",
+			 wrong, rounds);
+	ksft_finished();
+}
