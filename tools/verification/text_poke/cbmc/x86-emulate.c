@@ -88,6 +88,9 @@ static int system_state;
 
 int kernel_text_address(unsigned long addr);
 bool core_kernel_text(unsigned long addr);
+
+#define X86_FEATURE_NX 0
+bool boot_cpu_has(int feature);
 bool is_vmalloc_or_module_addr(const void *addr);
 pgd_t *pgd_offset_k(unsigned long addr);
 pte_t *lookup_address_in_pgd_attr(pgd_t *pgd, unsigned long addr,
