@@ -30,6 +30,7 @@ class Arch:
     bench_base: tuple = ()  # fragments of the base kernel that bench compares with
     objtool: bool = False  # whether the kernel's build checks noinstr text for it
     llvm: str = ""  # why LLVM=1 is refused; empty: it is not
+    lkdtm: str = ""  # why LKDTM's cases cannot be tried; empty: they can
     kind_of: str = ""  # the architecture that this is another kind of; only check-full comes here by itself
 
     @property
@@ -61,7 +62,8 @@ _RISCV = Arch(
     name="riscv", cross="riscv64-linux-gnu-", target="Image", image="arch/riscv/boot/Image", debarch="riscv64",
     busybox="trixie", qemu="qemu-system-riscv64", machine="virt,aia=aplic-imsic", cpu="max",
     console="console=ttyS0 earlycon=sbi", devices=("-bios", "default"), has_backend=True,
-    kunit=("text_poke_slot", "riscv_ftrace", "riscv_bpf_poke"), bench_base=("no-preempt",))
+    kunit=("text_poke_slot", "riscv_ftrace", "riscv_bpf_poke"), bench_base=("no-preempt",),
+    lkdtm="Linux 6.12 on RISC-V panics at every BUG(), which it takes for one in an interrupt")
 
 # The capabilities are mitigations that the emulation does not have and complains about.
 _POWERPC = Arch(
