@@ -23,19 +23,24 @@ static const struct {
 	{ "rolled_back",	&text_poke_stats.rolled_back },
 };
 
+static u64 read_counter(const u64 *value)
+{
+	/* Written under text_mutex; an old value is as good, or half of one */
+	return data_race(*value);
+}
+
 static int stats_show(struct seq_file *m, void *unused)
 {
 	int i;
 
-	/* They are written under text_mutex, for which no reader needs to wait */
 	for (i = 0; i < ARRAY_SIZE(counters); i++)
 		seq_printf(m, "%s %llu\n", counters[i].name,
-			   data_race(*counters[i].value));
+			   read_counter(counters[i].value));
 	seq_printf(m, "traps %llu\n", text_poke_traps());
 	seq_printf(m, "rereads %llu\n", text_poke_rereads());
 	if (IS_ENABLED(CONFIG_TEXT_POKE_DEBUG))
 		seq_printf(m, "complaints %llu\n",
-			   data_race(text_poke_complaints));
+			   read_counter(&text_poke_complaints));
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(stats);
