@@ -291,9 +291,9 @@ def relink(arch, base=False, fragments=()):
     return log
 
 
-def compile_again(arch, base, objects, words, use):
+def compile_again(arch, base, objects, words, use, fragments=()):
     """Compile some objects in a folder that has seen no other make; returns (source, log)."""
-    plan = _plan(arch, base, False, ())
+    plan = _plan(arch, base, False, fragments)
     build = replace(plan, use=use)
     _packages(build)
     build.kdir.mkdir(parents=True, exist_ok=True)

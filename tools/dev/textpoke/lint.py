@@ -25,6 +25,7 @@ OFFSET = re.compile(r"\+0x[0-9a-f]+|\.(?:constprop|isra|part|cold)\.?\d*")
 CHECKPATCH = ("--strict", "--terse", "--showfile", "--no-summary", "--show-types", "--no-signoff", "--ignore", "FILE_PATH_CHANGES")
 FINDING = re.compile(r"^(?P<file>\S+):\d+: (?:ERROR|WARNING|CHECK):(?P<type>\w+): (?P<text>.+)$")
 ACCEPTED = paths.DEV / "accepted/checkpatch"
+SPARSE = paths.DEV / "sparse.sh"
 SHOWN = 20
 
 
@@ -84,14 +85,15 @@ def objects(files, arch, kdir):
 # The tools
 
 def _compiled(name, words, use):
-    """New findings of what a make with some words says about the touched objects."""
-    kdir = kernel.build_kernel(name)
+    """New findings of what a make with some words says about the touched objects, where the base has them, too."""
+    fragments = arches.get(name).bench_base
+    kdir = kernel.build_kernel(name, fragments=fragments)
     wanted = objects(touched(), name, kdir)
-    _, log = kernel.compile_again(name, False, wanted, words, use)
+    _, log = kernel.compile_again(name, False, wanted, words, use, fragments)
     ours = findings(_lines(log), series.source_tree())
     base = bases.base_source()
     known = [path for path in wanted if (base / path).with_suffix(".c").exists()]
-    _, log = kernel.compile_again(name, True, known, words, use)
+    _, log = kernel.compile_again(name, True, known, words, use, fragments)
     return new(ours, findings(_lines(log), base))
 
 
@@ -102,7 +104,7 @@ def warnings(name):
 
 def sparse(name):
     host.need(*host.LINT)
-    yield judged("no new finding of sparse", _compiled(name, ("C=2", "CHECK=sparse"), "sparse"))
+    yield judged("no new finding of sparse", _compiled(name, ("C=2", f"CHECK={SPARSE}"), "sparse"))
 
 
 def _linked(name, base):
