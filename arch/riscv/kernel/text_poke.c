@@ -269,7 +269,7 @@ static __always_inline bool is_ebreak(const void *addr)
 
 	if (IS_ENABLED(CONFIG_RISCV_ISA_C) && low == __BUG_INSN_16)
 		return true;
-	return low == (u16)__BUG_INSN_32 &&
+	return low == (__BUG_INSN_32 & 0xffff) &&
 	       READ_ONCE(((const u16 *)addr)[1]) == __BUG_INSN_32 >> 16;
 }
 

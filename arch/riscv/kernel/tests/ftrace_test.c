@@ -379,13 +379,14 @@ static void halves_are_not_probed(struct kunit *test)
 static void probes_outlive_failed_batches(struct kunit *test)
 {
 	struct kprobe kp = { .addr = (void *)site() };
+	unsigned int offset = FTRACE_ADDR - (unsigned long)traced;
 	u32 insn = READ_ONCE(*kp.addr);
 
 	if (sizeof(u32) == TEXT_POKE_UNIT)
 		kunit_skip(test, "the breakpoint covers the whole instruction");
 	KUNIT_ASSERT_EQ(test, 0, register_kprobe(&kp));
 	KUNIT_EXPECT_EQ(test, kp.opcode, insn);
-	kp.opcode = to_jalr_t0(FTRACE_ADDR - (unsigned long)traced);
+	kp.opcode = to_jalr_t0(offset);
 	unregister_kprobe(&kp);
 	KUNIT_EXPECT_EQ(test, READ_ONCE(*kp.addr), insn);
 	expect_hits(test, 0, 0);
