@@ -47,10 +47,11 @@ in_place()
 		}
 		length($1) > 7 && $1 ~ /^[0-9a-f]+$/ {
 			words = substr($0, index($0, $1) + length($1) + 1)
+			at = number($1)
 			for (i = 0; i < 4; i++) {
-				at = number($1) + 4 * i
 				if (at >= start && at < stop && (at - start) % size == 0)
 					print substr(words, 9 * i + 2, 1)
+				at += 4
 			}
 		}'
 }

@@ -27,7 +27,7 @@ class Arch:
     selftests: tuple = ()  # targets of the kernel's own that make check runs, besides those for all
     torture: tuple = ()  # what the torture test has to do here, besides what it does everywhere
     endings: tuple = ()  # how another kernel may go on where this one ends in the middle of a batch
-    bench_base: tuple = ()  # fragments of the base kernel that bench compares with
+    bench_base: tuple = ()  # fragments without which the base has no tracer: for what is compared with it
     objtool: bool = False  # whether the kernel's build checks noinstr text for it
     llvm: str = ""  # why LLVM=1 is refused; empty: it is not
     lkdtm: str = ""  # why LKDTM's cases cannot be tried; empty: they can

@@ -9,7 +9,6 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "../kselftest.h"
@@ -40,8 +39,6 @@ static void change_back(void)
 
 static void copy_text(struct image *img)
 {
-	free(img->bytes);
-	img->bytes = NULL;
 	if (text_read(img))
 		ksft_exit_fail_perror("reading /proc/kcore");
 }

@@ -71,7 +71,8 @@
 #define _LINUX_MM_H
 
 #define PAGE_SIZE		4096UL
-#define TEXT_ALIAS_PAGES	64
+#define TEXT_ALIAS_PAGES	8
+#define X86_FEATURE_NX		0
 #define OPTIMIZER_HIDE_VAR(x)	do { } while (0)
 #define __ro_after_init
 
@@ -88,8 +89,6 @@ static int system_state;
 
 int kernel_text_address(unsigned long addr);
 bool core_kernel_text(unsigned long addr);
-
-#define X86_FEATURE_NX 0
 bool boot_cpu_has(int feature);
 bool is_vmalloc_or_module_addr(const void *addr);
 pgd_t *pgd_offset_k(unsigned long addr);
