@@ -55,6 +55,16 @@ class Runner(unittest.TestCase):
         notes = {result.name: result.note for result in ktap.parse(RUNNER)}
         self.assertEqual(notes["text_poke: replay: swapped"], "no swaps")
 
+    def test_what_a_failed_case_said_before_and_after_is_kept(self):
+        before = "".join(f"# # before {i}\n" for i in range(ktap.SAID + 1))
+        after = "".join(f"# after {i}\n" for i in range(ktap.SAID + 1))
+        text = RUNNER.replace("# not ok 2", f"{before}# not ok 2").replace("# ok 3", f"{after}# ok 3")
+        said = {result.name: result.said for result in ktap.parse(text)}
+        self.assertEqual(said["text_poke: replay: text_changed"], ())
+        kept = said["text_poke: replay: none_lost"]
+        self.assertEqual((kept[0], kept[ktap.SAID - 1]), ("# before 1", f"# before {ktap.SAID}"))
+        self.assertEqual((kept[ktap.SAID], kept[-1]), ("after 1", f"after {ktap.SAID}"))
+
     def test_missing_cases_are_a_failure(self):
         found = statuses(RUNNER.replace("# ok 3 swapped # SKIP no swaps\n", ""))
         self.assertEqual(found["text_poke: replay: all cases ran"], FAILED)

@@ -11,6 +11,7 @@ import os
 import re
 import sys
 import traceback
+from dataclasses import replace
 
 from . import arch as arches
 from . import boot, endings, gates, host, initramfs, kernel, ktap, models, paths, run, tests, torture
@@ -48,6 +49,8 @@ class Report:
             self.count[result.status] += 1
             note = f" ({result.note})" if result.note else ""
             print(f"{WORDS[result.status]} {result.name}{note}", flush=True)
+            for line in result.said:
+                print(f"    {line}", flush=True)
             if result.status == FAILED:
                 self.failed.append(f"failed: {result.name}{note}")
 
@@ -107,9 +110,9 @@ def _build(name):
     yield Result(f"{name}: builds with the series", PASSED)
 
 
-def _named(prefix, results):
+def named(prefix, results):
     """The same results under an architecture's name."""
-    return [Result(f"{prefix}: {result.name}", result.status, result.note) for result in results]
+    return (replace(result, name=f"{prefix}: {result.name}") for result in results)
 
 
 def _guests(name, kdir):
@@ -138,8 +141,8 @@ def _taking_turns(name, kdir):
               ("torture", functools.partial(torture.torture_guest, name, kdir, own)), ("KUnit", functools.partial(tests.kunit, name, kdir)),
               *(("endings", guest) for guest in endings.endings_guests(name, kdir, own))]
     for results in tests.side_by_side([lambda guest=guest: list(_results(*guest)) for guest in guests]):
-        yield from _named(name, results)
-    yield from _named(name, left_out)
+        yield from named(name, results)
+    yield from named(name, left_out)
 
 
 def _with_backend(report, name, kdir):
@@ -154,7 +157,7 @@ def _architecture(report, name):
     if not report.step(f"{name}: builds with the series", _build, name):
         return
     kdir = kernel.folder(name)
-    if report.step(f"{name}: boots", lambda: _named(name, boots(name, kdir))) and arches.get(name).has_backend:
+    if report.step(f"{name}: boots", lambda: named(name, boots(name, kdir))) and arches.get(name).has_backend:
         _with_backend(report, name, kdir)
 
 
@@ -195,7 +198,7 @@ def _one(options, *parts):
     report, name = Report(), options.arch
     kdir = kernel.build_kernel(name, llvm=options.flag("LLVM"))
     for part in parts:
-        report.step(f"{name}: {part.__name__}", lambda part=part: _named(name, part(name, kdir)))
+        report.step(f"{name}: {part.__name__}", lambda part=part: named(name, part(name, kdir)))
     return report.end()
 
 

@@ -111,7 +111,7 @@ class Kept(check.Report):
 
     def keep(self, name, function, key=None):
         """A step whose results are called as it is."""
-        return self.step(name, lambda: (Result(f"{name}: {each.name}", each.status, each.note) for each in function()), key=key)
+        return self.step(name, lambda: check.named(name, function()), key=key)
 
 
 def _remembered(results, function, *args):

@@ -10,10 +10,14 @@ The runner prints a line per test and, before it, the test's own lines behind `#
     not ok 1 selftests: text_poke: replay # exit=1
 """
 
+import itertools
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
+
+# How many lines of a failed test are shown, before its result and after.
+SAID = 15
 
 _LINE = re.compile(r"(?P<no>not )?ok (?P<number>\d+)(?: -)? ?(?P<name>.*?)(?:\s+# (?P<directive>.*))?$")
 _PLAN = re.compile(r"1\.\.(\d+)")
@@ -27,6 +31,7 @@ class Result:
     name: str
     status: str
     note: str = ""
+    said: tuple = ()  # what a failed test had to say
 
 
 def _status(line):
@@ -39,15 +44,23 @@ def _status(line):
     return PASSED, ""
 
 
+def _around(lines, at):
+    """What a test said right before and right after one of its results: some tests do this, some that."""
+    before = list(itertools.takewhile(lambda text: not _LINE.match(text), reversed(lines[:at])))
+    after = list(itertools.takewhile(lambda text: not _LINE.match(text), lines[at + 1:]))
+    return (*before[:SAID][::-1], *after[-SAID:])
+
+
 def _cases(lines):
     """The cases of one test, and the number it has planned; None: it has no plan."""
     plan, found = None, []
-    for text in lines:
+    for at, text in enumerate(lines):
         if match := _PLAN.match(text):
             plan = int(match[1])
         elif match := _LINE.match(text):
             status, note = _status(match)
-            found.append(Result(match["name"].split(":")[0].strip(), status, note))
+            said = _around(lines, at) if status == FAILED else ()
+            found.append(Result(match["name"].split(":")[0].strip(), status, note, said))
     return plan, found
 
 
@@ -57,11 +70,11 @@ def _test(line, lines):
     name = f"{name['target']}: {name['test']}" if name else line["name"]
     status, note = _status(line)
     plan, cases = _cases(lines)
-    found = [Result(f"{name}: {case.name}", case.status, case.note) for case in cases]
+    found = [replace(case, name=f"{name}: {case.name}") for case in cases]
     if plan is not None and plan != len(cases) and not (plan == 0 and status == SKIPPED):
         found.append(Result(f"{name}: all cases ran", FAILED, f"{len(cases)} of {plan} did"))
     if not cases or (status == FAILED and all(case.status != FAILED for case in found)):
-        found.append(Result(name, status, note))
+        found.append(Result(name, status, note, tuple(lines[-SAID:]) if status == FAILED else ()))
     return found
 
 
