@@ -114,9 +114,10 @@
  *     on until it is gone; before, while its text is being put together, use
  *     text_poke_early().
  *
- * Lock order: kprobe_mutex, cpu_hotplug_lock, jump_label_mutex or ftrace_lock,
- * text_mutex, then the lock of the writable alias.  The core takes no lock on
- * its own besides the last, and never waits for another CPU with that one
+ * Lock order: kprobe_mutex, cpu_hotplug_lock, jump_label_mutex, ftrace_lock or
+ * static_call_mutex, text_mutex, then the lock of the writable alias.  BPF's
+ * mutexes, and mmap_lock, are also taken before text_mutex.  The core takes no
+ * lock on its own besides the last, and never waits for another CPU with that one
  * held.  A batch with slots ends with text_poke_quiesce(), which takes long, but
  * none of these locks; a batch of nops, branches and calls has no slots.
  *

@@ -111,6 +111,20 @@ static int busted_set(const char *val, const struct kernel_param *kp)
 	return -EINVAL;
 }
 
+/* What the command line said may not be allowed, as it turns out. */
+static int __init busted_init(void)
+{
+	int ret;
+
+	if (!text_poke_busted_step)
+		return 0;
+	ret = security_locked_down(LOCKDOWN_DBG_WRITE_KERNEL);
+	if (ret)
+		WRITE_ONCE(text_poke_busted_step, 0);
+	return ret;
+}
+early_initcall(busted_init);
+
 static int busted_get(char *buf, const struct kernel_param *kp)
 {
 	int len = 0, i;

@@ -21,6 +21,10 @@
  * and then goes the same way, with records that say the reverse; a site that
  * was not recorded may be stored as soon as it is SYNCED.
  *
+ * The monitors of kernel/trace/rv follow a CPU or a task from tracepoint to
+ * tracepoint.  This follows thousands of sites at once, and with a raw spinlock
+ * held, so it is not one of them.
+ *
  * What is wrong is noted when it happens, which may be with a raw spinlock
  * held, and said at the end of the batch.
  */
@@ -98,9 +102,16 @@ static const void *first_addr(void)
 	return checked.nr ? checked.sites->addr : NULL;
 }
 
+/* Without lockdep there is no telling whose it is. */
+static bool mutex_is_held(void)
+{
+	return mutex_is_locked(&text_mutex) &&
+	       (!IS_ENABLED(CONFIG_LOCKDEP) || lockdep_is_held(&text_mutex));
+}
+
 static void expect_mutex(const void *where)
 {
-	expect_at(mutex_is_locked(&text_mutex), "text_mutex is not held", where);
+	expect_at(mutex_is_held(), "text_mutex is not held", where);
 }
 
 static void say_what_was_wrong(void)
@@ -155,6 +166,12 @@ void text_poke_check_published(bool published)
 	checked.published = published;
 	for (i = 0; !published && i < checked.nr; i++)
 		check_retired(&checked.sites[i]);
+}
+
+void text_poke_check_let_go(const atomic_t *refs)
+{
+	expect_at(!atomic_read(refs), "retired while a handler holds it",
+		  first_addr());
 }
 
 void text_poke_check_mapped(bool mapped)

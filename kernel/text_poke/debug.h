@@ -77,6 +77,7 @@ extern text_poke_watch_t *text_poke_watcher;
 void text_poke_check_begin(struct text_poke_site *sites, unsigned int nr,
 			   bool guarded, bool listening);
 void text_poke_check_published(bool published);
+void text_poke_check_let_go(const atomic_t *refs);
 void text_poke_check_mapped(bool mapped);
 void text_poke_check_store(struct text_poke_site *site,
 			   enum text_poke_stored what);
@@ -100,6 +101,7 @@ static inline void text_poke_check_begin(struct text_poke_site *sites,
 					 unsigned int nr, bool guarded,
 					 bool listening) { }
 static inline void text_poke_check_published(bool published) { }
+static inline void text_poke_check_let_go(const atomic_t *refs) { }
 static inline void text_poke_check_mapped(bool mapped) { }
 static inline void text_poke_check_store(struct text_poke_site *site,
 					 enum text_poke_stored what) { }

@@ -15,9 +15,12 @@
 #include <linux/kthread.h>
 #include <linux/perf_event.h>
 #include <linux/smp.h>
+#include <linux/string.h>
 #include <linux/text_poke.h>
 #include <linux/uaccess.h>
+#include <linux/vmalloc.h>
 
+#include <asm/sections.h>
 #include <asm/text_poke_test.h>
 
 #include "fault.h"
@@ -368,6 +371,68 @@ static void slots_cannot_be_written(struct kunit *test)
 }
 #endif
 
+/* The kernel's text as it was before the first fault. */
+static void *text_before;
+
+static unsigned int traps_in(const void *now, const void *before, size_t len)
+{
+	unsigned int found = 0;
+	size_t i;
+
+	if (!memcmp(now, before, len))
+		return 0;
+	for (i = 0; i + TEXT_POKE_UNIT <= len; i += TEXT_POKE_UNIT)
+		found += arch_text_poke_is_trap(now + i) &&
+			 memcmp(now + i, before + i, TEXT_POKE_UNIT);
+	return found;
+}
+
+/* Keys may be flipped at any time; that does not leave traps. */
+static unsigned int count_new_traps(void)
+{
+	size_t size = _etext - _stext, at, len;
+	unsigned int found = 0;
+
+	for (at = 0; at < size; at += len) {
+		len = min_t(size_t, size - at, PAGE_SIZE);
+		found += traps_in(_stext + at, text_before + at, len);
+	}
+	return found;
+}
+
+static unsigned int count_held(void)
+{
+	unsigned int held = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		held += !!atomic_read(text_poke_refs(cpu));
+	return held;
+}
+
+/* Whatever failed, it has left no trap, no reference, and the mutex free. */
+static void fault_exit(struct kunit *test)
+{
+	guard(own_pokes)();
+	KUNIT_EXPECT_EQ(test, 0, count_new_traps());
+	KUNIT_EXPECT_EQ(test, 0, count_held());
+}
+
+static int fault_suite_init(struct kunit_suite *suite)
+{
+	text_before = vmalloc(_etext - _stext);
+	if (!text_before)
+		return -ENOMEM;
+	guard(own_pokes)();
+	memcpy(text_before, _stext, _etext - _stext);
+	return 0;
+}
+
+static void fault_suite_exit(struct kunit_suite *suite)
+{
+	vfree(text_before);
+}
+
 static int fault_init(struct kunit *test)
 {
 	text_poke_test_nop(nop);
@@ -393,7 +458,10 @@ static struct kunit_case fault_cases[] = {
 
 static struct kunit_suite fault_suite = {
 	.name		= "text_poke_fault",
+	.suite_init	= fault_suite_init,
+	.suite_exit	= fault_suite_exit,
 	.init		= fault_init,
+	.exit		= fault_exit,
 	.test_cases	= fault_cases,
 };
 

@@ -464,7 +464,7 @@ static void literals_need_no_guard(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, text_poke_test_stats.guarded, 0);
 }
 
-/* What the literal was when the first trap was written. */
+/* What the literal was when the last trap was written. */
 static unsigned long literal_at_trap;
 
 static int watching_store(void *alias, const void *bytes, size_t len)
@@ -498,7 +498,10 @@ static void literals_come_before_the_branches_that_use_them(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, text_poke_batch_add_data(field_addr(0), &val,
 							  &old, sizeof(old)));
 	KUNIT_EXPECT_EQ(test, 0, queue_field(2, branch, insns.nop));
+	text_poke_test_store(test, watching_store);
 	KUNIT_EXPECT_EQ(test, 0, text_poke_batch_finish());
+	text_poke_test_store(test, NULL);
+	KUNIT_EXPECT_EQ(test, literal_at_trap, old);
 }
 
 static void cancelled_sites_stay(struct kunit *test)

@@ -772,9 +772,12 @@ MODULE_PARM_DESC(hold, "Leave text and CPUs as they are for a while");
 
 static int __init torture_init(void)
 {
+	int ret;
+
 	if (!run)
 		return 0;
 	run = false;
-	return start_or_stop(true);
+	ret = may_write();
+	return ret ?: start_or_stop(true);
 }
 late_initcall(torture_init);

@@ -135,6 +135,7 @@ void text_poke_retire(void)
 		 */
 		if (!atomic_dec_and_test(refs) && !busted(RETIRE_AT_ONCE))
 			atomic_cond_read_acquire(refs, !VAL);
+		text_poke_check_let_go(refs);
 	}
 }
 

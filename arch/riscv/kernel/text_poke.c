@@ -10,6 +10,9 @@
  *   without C     4 bytes  EBREAK    73 00 10 00
  *   with C        2 bytes  C.EBREAK  02 90
  *
+ * With C that is C.EBREAK for every instruction, also for one that EBREAK would
+ * cover: so there is one unit, one trap to look for and one order of stores.
+ *
  * With C a longer instruction has a tail.  A jump label, and the word that is
  * changed at the entry of a traced function, as other CPUs can fetch it:
  *

@@ -16,6 +16,8 @@
  *
  * To get there, a kprobe on AUIPC raises an interrupt, which is taken when the
  * probe is over.  That wakes a real-time task, which keeps the CPU.
+ *
+ * And of those who share a site with tracers: kprobes, and who replaces functions.
  */
 #include <kunit/test.h>
 #include <linux/cpumask.h>
@@ -277,6 +279,50 @@ static void tasks_inside_the_pair_go_on(struct kunit *test)
 		   tracers[0].hits, tracers[1].hits);
 }
 
+#define EIGHT_LONGS	long a, long b, long c, long d, \
+			long e, long f, long g, long h
+
+/* Every register that an argument is in has a weight of its own. */
+static __always_inline long weight_of(EIGHT_LONGS)
+{
+	barrier();
+	return a + 2 * b + 4 * c + 8 * d + 16 * e + 32 * f + 64 * g + 128 * h;
+}
+
+static noinline __noclone long weigh(EIGHT_LONGS)
+{
+	return weight_of(a, b, c, d, e, f, g, h);
+}
+
+static noinline __noclone long weigh_down(EIGHT_LONGS)
+{
+	return -weight_of(a, b, c, d, e, f, g, h);
+}
+
+/* As a live patch does. */
+static void redirect(unsigned long ip, unsigned long parent_ip,
+		     struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	ftrace_regs_set_instruction_pointer(fregs, (unsigned long)weigh_down);
+}
+
+static struct ftrace_ops redirection = {
+	.func	= redirect,
+	.flags	= FTRACE_OPS_FL_IPMODIFY,
+};
+
+static void replacements_get_the_arguments(struct kunit *test)
+{
+	unsigned long addr = (unsigned long)weigh + FTRACE_SITE_OFFSET;
+	long weight = weight_of(3, 5, 7, 11, 13, 17, 19, 23);
+
+	KUNIT_ASSERT_EQ(test, 0, ftrace_set_filter_ip(&redirection, addr, 0, 0));
+	KUNIT_ASSERT_EQ(test, 0, register_ftrace_function(&redirection));
+	KUNIT_EXPECT_EQ(test, weigh(3, 5, 7, 11, 13, 17, 19, 23), -weight);
+	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_function(&redirection));
+	KUNIT_EXPECT_EQ(test, weigh(3, 5, 7, 11, 13, 17, 19, 23), weight);
+}
+
 static unsigned long probe_hits;
 
 static int count_probe(struct kprobe *p, struct pt_regs *regs)
@@ -394,6 +440,7 @@ static void probes_outlive_failed_batches(struct kunit *test)
 
 static struct kunit_case ftrace_cases[] = {
 	KUNIT_CASE_SLOW(tasks_inside_the_pair_go_on),
+	KUNIT_CASE(replacements_get_the_arguments),
 	KUNIT_CASE(probes_share_the_pair_with_tracers),
 	KUNIT_CASE(literals_are_not_probed),
 	KUNIT_CASE(halves_are_not_probed),

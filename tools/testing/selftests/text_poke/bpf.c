@@ -2,7 +2,8 @@
 /*
  * BPF programs that make the kernel change text: a tail call into a slot of a
  * program array, which some JITs patch when the slot is filled, and, where the
- * kernel has BTF, a program at the entry of a kernel function.
+ * kernel has BTF, programs at the entry and at the exit of a kernel function.
+ * When the latter goes, its trampoline is made to jump past it.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -18,9 +19,20 @@
 #define FUNCTION	"vfs_write"
 
 /* They are loaded and freed each time, so that their code comes and goes. */
-static int array = -1, caller = -1, callee = -1, fentry = -1, attached = -1;
+static int array = -1, caller = -1, callee = -1;
 
-/* How often a program was put at the entry of a function. */
+/* A program at one end of the function, and the link that holds it there. */
+static struct tracing {
+	enum bpf_attach_type type;
+	int prog, link;
+} tracings[] = {
+	{ BPF_TRACE_FENTRY, -1, -1 },
+	{ BPF_TRACE_FEXIT, -1, -1 },
+};
+
+#define TRACINGS	((int)(sizeof(tracings) / sizeof(*tracings)))
+
+/* How often all of them were put there. */
 static int entries;
 
 static int bpf(int cmd, union bpf_attr *attr)
@@ -151,30 +163,36 @@ static void *read_btf(void)
 	return data;
 }
 
-static int load_fentry(void)
+static void load_tracings(void)
 {
 	const struct bpf_insn insns[] = { SET_R0, EXIT };
-	union bpf_attr attr = {
-		.prog_type		= BPF_PROG_TYPE_TRACING,
-		.expected_attach_type	= BPF_TRACE_FENTRY,
-	};
 	void *btf = read_btf();
 	int id = btf ? btf_find(btf, FUNCTION) : -1;
 
 	free(btf);
-	if (id < 0)
-		return -1;
-	attr.attach_btf_id = id;
-	return load(&attr, insns, 2);
+	for (int i = 0; id >= 0 && i < TRACINGS; i++) {
+		union bpf_attr attr = {
+			.prog_type		= BPF_PROG_TYPE_TRACING,
+			.expected_attach_type	= tracings[i].type,
+			.attach_btf_id		= id,
+		};
+
+		tracings[i].prog = load(&attr, insns, 2);
+	}
 }
 
 static void attach(void)
 {
-	union bpf_attr attr = { .raw_tracepoint.prog_fd = fentry };
+	int attached = 0;
 
-	if (fentry >= 0)
-		attached = bpf(BPF_RAW_TRACEPOINT_OPEN, &attr);
-	entries += attached >= 0;
+	for (int i = 0; i < TRACINGS; i++) {
+		union bpf_attr attr = { .raw_tracepoint.prog_fd = tracings[i].prog };
+
+		if (tracings[i].prog >= 0)
+			tracings[i].link = bpf(BPF_RAW_TRACEPOINT_OPEN, &attr);
+		attached += tracings[i].link >= 0;
+	}
+	entries += attached == TRACINGS;
 }
 
 static void forget(int *fd)
@@ -189,13 +207,15 @@ static void load_all(void)
 	array = make_array();
 	callee = load_callee();
 	caller = array < 0 ? -1 : load_caller();
-	fentry = load_fentry();
+	load_tracings();
 }
 
 static void forget_all(void)
 {
-	forget(&attached);
-	forget(&fentry);
+	for (int i = TRACINGS; i--; ) {
+		forget(&tracings[i].link);
+		forget(&tracings[i].prog);
+	}
 	forget(&caller);
 	forget(&callee);
 	forget(&array);
