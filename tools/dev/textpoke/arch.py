@@ -27,7 +27,7 @@ class Arch:
     selftests: tuple = ()  # targets of the kernel's own that make check runs, besides those for all
     torture: tuple = ()  # what the torture test has to do here, besides what it does everywhere
     endings: tuple = ()  # how another kernel may go on where this one ends in the middle of a batch
-    bench_base: tuple = ()  # fragments without which the base has no tracer: for what is compared with it
+    base_fragments: tuple = ()  # fragments without which the base has no tracer: for what is compared with it
     objtool: bool = False  # whether the kernel's build checks noinstr text for it
     llvm: str = ""  # why LLVM=1 is refused; empty: it is not
     lkdtm: str = ""  # why LKDTM's cases cannot be tried; empty: they can
@@ -62,7 +62,7 @@ _RISCV = Arch(
     name="riscv", cross="riscv64-linux-gnu-", target="Image", image="arch/riscv/boot/Image", debarch="riscv64",
     busybox="trixie", qemu="qemu-system-riscv64", machine="virt,aia=aplic-imsic", cpu="max",
     console="console=ttyS0 earlycon=sbi", devices=("-bios", "default"), has_backend=True,
-    kunit=("text_poke_slot", "riscv_ftrace", "riscv_bpf_poke"), bench_base=("no-preempt",),
+    kunit=("text_poke_slot", "riscv_ftrace", "riscv_bpf_poke"), base_fragments=("no-preempt",),
     lkdtm="Linux 6.12 on RISC-V panics at every BUG(), which it takes for one in an interrupt")
 
 # The capabilities are mitigations that the emulation does not have and complains about.

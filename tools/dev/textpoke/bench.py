@@ -306,7 +306,7 @@ def compare(arch, kernels):
 def main(options):
     """`bench`: a measurement, so that a target that is not met is no failure."""
     arch = options.arch
-    kernels = {BASE: kernel.build_kernel(arch, base=True, fragments=arches.get(arch).bench_base),
+    kernels = {BASE: kernel.build_kernel(arch, base=True, fragments=arches.get(arch).base_fragments),
                SERIES: kernel.build_kernel(arch, fragments=("bench",))}
     found = compare(arch, kernels)
     print("\n".join(report(arch, found[BASE], found[SERIES])), flush=True)

@@ -86,7 +86,7 @@ def objects(files, arch, kdir):
 
 def _compiled(name, words, use):
     """New findings of what a make with some words says about the touched objects, where the base has them, too."""
-    fragments = arches.get(name).bench_base
+    fragments = arches.get(name).base_fragments
     kdir = kernel.build_kernel(name, fragments=fragments)
     wanted = objects(touched(), name, kdir)
     _, log = kernel.compile_again(name, False, wanted, words, use, fragments)
