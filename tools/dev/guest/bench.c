@@ -22,6 +22,7 @@
  *	untraced	by nobody
  *	one		by one tracer
  *	many		by the same one, with OTHERS more that trace another function
+ *	profile		samples while it is as in the last line
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -381,28 +382,44 @@ static void profile_read(struct perf_event_mmap_page *page)
 	}
 }
 
-static void profile(const char *name, const struct knob *k)
-{
+struct profile {
 	void *page;
 	int fd;
+};
 
+static bool profile_begin(struct profile *p)
+{
 	read_symbols();
-	page = profile_open(&fd);
-	if (page == MAP_FAILED)
-		return;
-	ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
-	for (int i = 0; i < PROFILE_TURNS; i++) {
-		put(k->path, k->on, 0);
-		put(k->path, k->off, 0);
-	}
-	ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
-	profile_read(page);
-	munmap(page, (PROFILE_PAGES + 1) * sysconf(_SC_PAGESIZE));
-	close(fd);
+	p->page = profile_open(&p->fd);
+	if (p->page == MAP_FAILED)
+		return false;
+	ioctl(p->fd, PERF_EVENT_IOC_ENABLE, 0);
+	return true;
+}
+
+static void profile_end(struct profile *p, const char *name)
+{
+	ioctl(p->fd, PERF_EVENT_IOC_DISABLE, 0);
+	profile_read(p->page);
+	munmap(p->page, (PROFILE_PAGES + 1) * sysconf(_SC_PAGESIZE));
+	close(p->fd);
 	qsort(symbols, nr_symbols, sizeof(*symbols), by_hits);
 	for (size_t i = 0; i < nr_symbols && i < PROFILE_TOP; i++)
 		printf("%s profile:%s %ld\n", name, symbols[i].name,
 		       symbols[i].hits);
+}
+
+static void profile(const char *name, const struct knob *k)
+{
+	struct profile p;
+
+	if (!profile_begin(&p))
+		return;
+	for (int i = 0; i < PROFILE_TURNS; i++) {
+		put(k->path, k->on, 0);
+		put(k->path, k->off, 0);
+	}
+	profile_end(&p, name);
 }
 
 /* The cases */
@@ -512,7 +529,13 @@ static void run(int times)
 	measure_memory("tracer-guarded", &tracer);
 	turn_often("key-guarded", &key, 10 * times);
 	turn_often("kprobe-guarded", &probe, 2 * times);
+	profile("tracer-guarded", &tracer);
+	profile("kprobes-guarded", &probes);
 	listen_end();
+
+	profile("tracer", &tracer);
+	profile("kprobes", &probes);
+	profile("key", &key);
 }
 
 /* What a traced call costs */
@@ -561,6 +584,17 @@ static void say_calls(const char *metric)
 	say(metric, call_often());
 }
 
+static void profile_calls(const char *name)
+{
+	struct profile p;
+
+	if (!profile_begin(&p))
+		return;
+	for (int i = 0; i < PROFILE_TURNS; i++)
+		call_often();
+	profile_end(&p, name);
+}
+
 static int measure_calls(void)
 {
 	char name[16];
@@ -576,6 +610,7 @@ static int measure_calls(void)
 			return -1;
 	}
 	say_calls("many");
+	profile_calls(current);
 	return 0;
 }
 
@@ -594,8 +629,5 @@ int main(int argc, char **argv)
 	put("/proc/sys/kernel/sched_rt_runtime_us", "-1", 0);
 	printf("sites functions %d\n", traceable());
 	run(times);
-	profile("tracer", &tracer);
-	profile("kprobes", &probes);
-	profile("key", &key);
 	return 0;
 }

@@ -79,6 +79,15 @@ class Judging(unittest.TestCase):
             self.assertIn(row.rule, {"", *bench.RULES}, row.what)
             self.assertTrue(row.rule != "other" or row.other, row.what)
 
+    def test_what_is_measured_in_turns_of_a_knob_is_told_both_ways(self):
+        for case in {row.case for row in bench.ROWS if row.metric == "on"}:
+            self.assertEqual(len([row for row in bench.ROWS if (row.case, row.metric) == (case, "off")]), 1, case)
+
+    def test_the_text_of_another_kind_of_base_is_called_so(self):
+        row = Row("text", "size", "text", "")
+        self.assertEqual(self.judge(row, arch="riscv").row.what, "text (base: no-preempt)")
+        self.assertEqual(self.judge(row, arch="arm64").row.what, "text")
+
 
 class Printing(unittest.TestCase):
     def setUp(self):
@@ -93,6 +102,28 @@ class Printing(unittest.TestCase):
     def test_the_largest_cost_of_what_is_not_met_is_named(self):
         lines = bench.report("arm64", self.base, self.series)
         self.assertIn("most of the time of tracer on the series: slower 5, slow 3", lines)
+
+    def test_what_listens_is_explained_by_what_listened(self):
+        self.series |= {("tracer-guarded", "on"): [170 * MS], ("tracer-guarded", "profile:guard"): [7]}
+        lines = bench.report("arm64", self.base, self.series)
+        self.assertIn("most of the time of tracer-guarded on the series: guard 7", lines)
+
+    def test_a_profile_that_is_missing_is_told(self):
+        self.series |= {("call", "untraced"): [0], ("call", "one"): [100], ("call", "many"): [200]}
+        self.assertIn("most of the time of call on the series: nothing was sampled", bench.report("arm64", self.base, self.series))
+
+    def test_every_target_has_a_profile_and_the_guest_takes_it(self):
+        guest = bench.SOURCE.read_text()
+        self.assertIn('current = "call"', guest)
+        for row in (row for row in bench.ROWS if row.rule):
+            name = bench.PROFILES[row.case]
+            self.assertTrue(name == "call" or f'profile("{name}", ' in guest, row.what)
+
+    def test_the_guest_listens_while_it_profiles_what_listens(self):
+        guest = bench.SOURCE.read_text()
+        listening = guest[guest.index("\tlisten_begin();"):guest.index("\tlisten_end();")]
+        for name in bench.PROFILES.values():
+            self.assertEqual(f'profile("{name}", ' in listening, name.endswith("-guarded"), name)
 
     def test_nothing_is_explained_that_is_met(self):
         self.series[("tracer", "on")] = [10 * MS]

@@ -9,7 +9,7 @@ most of the time.
 
 import math
 import tarfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
 from . import arch as arches
@@ -61,6 +61,8 @@ ROWS = (
     Row("one kprobe armed", "kprobe", "on", ""),
     Row("one kprobe disarmed", "kprobe", "off", ""),
     Row("one kprobe, longest stall", "kprobe", "stall", "idle"),
+    Row("listening: one kprobe armed", "kprobe-guarded", "on", ""),
+    Row("listening: one kprobe disarmed", "kprobe-guarded", "off", ""),
     Row("listening: one kprobe, stall", "kprobe-guarded", "stall", "idle"),
     Row("100 kprobes armed", "kprobes", "on", ""),
     Row("100 kprobes disarmed", "kprobes", "off", ""),
@@ -68,6 +70,7 @@ ROWS = (
     Row("static key on", "key", "on", "base", 1.0),
     Row("static key off", "key", "off", "base", 1.0),
     Row("listening: static key on", "key-guarded", "on", ""),
+    Row("listening: static key off", "key-guarded", "off", ""),
     Row("longest stall of an idle machine", IDLE, "stall", ""),
     Row("a call that nobody traces, instructions", "call", "untraced", ""),
     Row("a traced call, instructions", "call", "one", ""),
@@ -166,11 +169,17 @@ def _against_sites(row, arch, base, series):
 RULES = {"base": _against_base, "other": _against_other, "idle": _against_idle, "call": _against_call, "broadcasts": _against_sites}
 
 
+def _titled(row, arch):
+    """A row that says so if the base's text is not that of the same configuration."""
+    other = arches.get(arch).base_fragments if row.metric == "text" else ()
+    return replace(row, what=f"{row.what} (base: {', '.join(other)})") if other else row
+
+
 def judge(row, arch, base, series):
     """A row, judged; a row without a rule has figures only."""
     of_base, of_series = base.get((row.case, row.metric), []), series.get((row.case, row.metric), [])
     target, verdict = RULES[row.rule](row, arch, base, series) if row.rule else ("", "")
-    return Judged(row, of_base, of_series, _ratio(of_series, of_base), target, verdict)
+    return Judged(_titled(row, arch), of_base, of_series, _ratio(of_series, of_base), target, verdict)
 
 
 # Printing
@@ -235,14 +244,20 @@ def profile(found, case):
     return sorted(hits.items(), key=lambda each: -each[1])
 
 
-PROFILES = {"tracer": "tracer", "tracer-guarded": "tracer", "kprobe": "kprobes", "kprobe-guarded": "kprobes", "key": "key"}
+# What shows where the time of a case goes: that of one probe is too short to be sampled.
+PROFILES = {"tracer": "tracer", "tracer-guarded": "tracer-guarded", "kprobe": "kprobes", "kprobe-guarded": "kprobes-guarded",
+            "key": "key", "call": "call"}
+
+
+def _explained(series, case):
+    shares = ", ".join(f"{name} {hits}" for name, hits in profile(series, case))
+    return f"most of the time of {case} on the series: {shares or 'nothing was sampled'}"
 
 
 def explain(judged, series):
     """For each kind of case that misses a target, where its time goes."""
-    cases = {PROFILES.get(each.row.case) for each in judged if each.verdict == UNMET} - {None}
-    return [f"most of the time of {case} on the series: " + ", ".join(f"{name} {hits}" for name, hits in profile(series, case))
-            for case in sorted(cases)]
+    cases = {PROFILES[each.row.case] for each in judged if each.verdict == UNMET}
+    return [_explained(series, case) for case in sorted(cases)]
 
 
 def report(arch, base, series):
