@@ -160,7 +160,8 @@ def selftests_guest(name, kdir, append="", smp=2, targets=()):
     targets = targets or SELFTESTS + arches.get(name).selftests
     say(f"selftests on {name}: {', '.join(targets)}")
     folder, left_out, helpers = _installed(name, kdir, targets)
-    return lambda: left_out + run_selftests(name, kdir, targets, folder, helpers, append=append, smp=smp)
+    how = {"append": append, "smp": smp}
+    return lambda **more: left_out + run_selftests(name, kdir, targets, folder, helpers, **how | more)
 
 
 def selftests(name, kdir, append="", smp=2, targets=()):
