@@ -177,8 +177,20 @@ def _checks(path, tree, run):
         yield lambda proof=proof: claims.result(f"{name}: {proof} holds", True, lambda: run(harness, texts, proof))
     for mutant in harness.mutants:
         yield lambda mutant=mutant: claims.result(
-            f"{name}: mutant {mutant.name} is found", False,
+            _called(path, mutant), False,
             lambda: run(harness, mutated(harness, texts, mutant), mutant.proof))
+
+
+def _called(path, mutant):
+    """The name of a mutant's result."""
+    return f"{PREFIX}: {path.stem}: mutant {mutant.name} is found"
+
+
+def mutants(folder=FOLDER):
+    """(file and mutant, name of its result)."""
+    for path in sorted(folder.glob("*.c")):
+        for mutant in parse(path, path.read_text()).mutants:
+            yield f"{path.name}: {mutant.name}", _called(path, mutant)
 
 
 def results(folder=FOLDER):

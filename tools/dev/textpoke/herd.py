@@ -22,6 +22,11 @@ def _checks(path, observe):
         yield lambda: litmus.unchallenged(PREFIX, test)
 
 
+def mutants(folder=FOLDER):
+    """(file and mutant, name of its result)."""
+    return litmus.mutants(PREFIX, folder)
+
+
 def results(folder=FOLDER):
     """A result for each test, and for each of its mutants."""
     command = [*litmus.herd(), "-variant", "self"]

@@ -225,6 +225,19 @@ def _expect(name, wanted, run, reached=()):
 SAYS = {MUTANT: "is found", REDUNDANT: "changes nothing", VARIANT: "holds"}
 
 
+def _called(prefix, test, change):
+    """The name of a change's result."""
+    return f"{prefix}: {test.path.stem}: {change.kind} {change.name} {SAYS[change.kind]}"
+
+
+def mutants(prefix, folder):
+    """(file and mutant, name of its result) of every test in a folder."""
+    for test in map(load, sorted(folder.glob("*.litmus"))):
+        for change in test.changes:
+            if change.kind == MUTANT:
+                yield f"{test.path.name}: {change.name}", _called(prefix, test, change)
+
+
 def checks(prefix, test, observe_text):
     """What is to be checked of a test: functions that give a Result each."""
     name = f"{prefix}: {test.path.stem}"
@@ -232,7 +245,7 @@ def checks(prefix, test, observe_text):
     for change in test.changes:
         wanted = SOMETIMES if change.kind == MUTANT else test.result
         yield lambda change=change, wanted=wanted: _expect(
-            f"{name}: {change.kind} {change.name} {SAYS[change.kind]}", wanted, lambda: observe_text(changed(test, change)))
+            _called(prefix, test, change), wanted, lambda: observe_text(changed(test, change)))
 
 
 def unchallenged(prefix, test):

@@ -33,6 +33,13 @@ def _checks(tests, observe):
         yield from litmus.checks(PREFIX, test, observe)
 
 
+def mutants(folder=FOLDER):
+    """(file and mutant, name of its result); a twin is its test's mutant `broken`."""
+    yield from litmus.mutants(PREFIX, folder)
+    for path in sorted(folder.glob(f"*{BROKEN}.litmus")):
+        yield f"{path.name.replace(BROKEN, '')}: {BROKEN[1:]}", f"{PREFIX}: {path.stem}: {litmus.SOMETIMES}"
+
+
 def results(folder=FOLDER):
     """A result for each test, its twin and its mutants."""
     model = bases.current().path / "tools/memory-model"

@@ -16,6 +16,14 @@ STEPS = {
     "cbmc": cbmc.results,
 }
 
+# Those that have mutants which others name.
+FAMILIES = {"arm64": herd, "lkmm": lkmm, "spin": spin, "cbmc": cbmc}
+
+
+def mutants():
+    """`family/file: mutant` -> the name of its result, of every mutant that a model has."""
+    return {f"{family}/{mutant}": name for family, module in FAMILIES.items() for mutant, name in module.mutants()}
+
 
 def run(report):
     """All models into a report; one that cannot be run does not keep the others from it."""

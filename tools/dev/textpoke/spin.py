@@ -120,6 +120,14 @@ def _checks(path, run):
         yield lambda trial=trial: claims.result(f"{name}: {trial.name}", trial.kind != MUTANT, lambda: run(text, trial.macros))
 
 
+def mutants(folder=FOLDER):
+    """(file and mutant, name of its result)."""
+    for path in sorted(folder.glob("*.pml")):
+        for trial in parse(path, path.read_text()):
+            if trial.kind == MUTANT:
+                yield f"{path.name}: {' '.join(trial.macros)}", f"{PREFIX}: {path.stem}: {trial.name}"
+
+
 def results(folder=FOLDER, run=search):
     """A result for each model, and for each of its variants and mutants."""
     host.need("spin", "gcc", "libc6-dev")
