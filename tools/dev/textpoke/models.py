@@ -6,10 +6,11 @@ that does not hold, and a mutant that nobody notices, is a failure; so is a mode
 no mutants, for nothing shows that it can fail.
 """
 
-from . import cbmc, herd, letters, lkmm, spin
+from . import cbmc, herd, hooks, letters, lkmm, spin
 
 STEPS = {
     "letters": letters.results,
+    "hooks": lambda: hooks.results(mutants()),
     "arm64": herd.results,
     "lkmm": lkmm.results,
     "spin": spin.results,
