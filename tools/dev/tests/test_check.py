@@ -14,7 +14,7 @@ from unittest import mock
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from textpoke import arch as arches  # noqa: E402
-from textpoke import check, cli, endings, known, ktap, tests, torture  # noqa: E402
+from textpoke import check, cli, endings, known, ktap, paths, tests, torture  # noqa: E402
 from textpoke.errors import INFRA, OK, TEST_FAILED, Fail  # noqa: E402
 from textpoke.ktap import FAILED, PASSED, SKIPPED, Result  # noqa: E402
 
@@ -139,6 +139,30 @@ class Known(unittest.TestCase):
         for path in known.FOLDER.glob("*"):
             out = {name.split("/")[0] for name, (status, _) in known.load(path.name).items() if status == known.LEFT_OUT}
             self.assertLessEqual(out, targets)
+
+
+class Knobs(unittest.TestCase):
+    def test_a_workload_that_has_all(self):
+        self.assertEqual(list(tests.knobs(RUNNER)), [])
+
+    def test_what_a_replay_goes_on_without_is_a_failure(self):
+        text = RUNNER.replace("# # Totals", "# # no knob of bpf in this kernel\n# # no knob of modules in this kernel\n# # Totals")
+        self.assertEqual([(each.status, each.note) for each in tests.knobs(text)],
+                         [(FAILED, "no knob of bpf, modules in this kernel")])
+
+    def test_one_that_has_none_is_a_failure_although_it_is_skipped(self):
+        found, = tests.knobs("# # no knob of keys in this kernel\n# 1..0 # SKIP no knob of keys,bpf in this kernel\n")
+        self.assertEqual((found.status, found.note), (FAILED, "no knob of keys, bpf in this kernel"))
+
+    def test_the_words_are_those_of_the_selftest(self):
+        for name in ("workload.c", "replay.c"):
+            source = (paths.ROOT / "tools/testing/selftests/text_poke" / name).read_text()
+            with self.subTest(name):
+                self.assertEqual(tests.NO_KNOB.findall(source), ["%s"])
+
+    def test_it_may_be_known(self):
+        lacking, = tests.knobs("no knob of bpf in this kernel")
+        self.assertEqual(known.judge(lacking, {lacking.name: (FAILED, "no BPF here")}).status, SKIPPED)
 
 
 class Ftracetest(unittest.TestCase):

@@ -133,6 +133,10 @@ class Verdict(unittest.TestCase):
         self.notices(mutant, failed(COMPLAINS, "a trap with no batch"))
         self.survives(mutant, failed(COMPLAINS, "BUG: soft lockup"))
 
+    def test_a_workload_without_its_knobs_shows_nothing(self):
+        lacking, = tests.knobs("# # no knob of modules in this kernel\n")
+        self.assertIn("modules", self.survives(DROPPED, failed("text_poke: replay: old_bytes_are_the_state_before"), lacking))
+
     def test_only_failures_notice(self):
         self.survives(NO_SYNC, Result(COMPLAINS, PASSED, "out of turn"), Result(COMPLAINS, SKIPPED, "out of turn"))
 
@@ -146,6 +150,11 @@ class Sound(unittest.TestCase):
 
     def test_a_failure_without_a_mutant(self):
         self.assertEqual(self.status(mutants.KUNIT, Result("text_poke: a", PASSED), failed("b")), FAILED)
+
+    def test_a_workload_without_its_knobs(self):
+        passed = Result("text_poke: replay: old_bytes_are_the_state_before", PASSED)
+        self.assertEqual(self.status(mutants.SELFTESTS, passed), PASSED)
+        self.assertEqual(self.status(mutants.SELFTESTS, passed, *tests.knobs("# # no knob of bpf in this kernel\n")), FAILED)
 
     def test_a_replay_that_is_skipped(self):
         skipped = Result("text_poke: replay", SKIPPED, "no knob of keys in this kernel")

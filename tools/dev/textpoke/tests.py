@@ -29,6 +29,8 @@ PROGRAMS = ("usr/bin/chrt", "sbin/insmod")
 BASH = ("bash-static",)
 # Under emulation, on a machine that does other things too.
 TIMEOUT = 1800
+NO_KNOB = re.compile(r"no knob of (\S+) in this kernel")
+HAS_KNOBS = "the workload has its knobs"
 WARNED = re.compile(r"cut here \]-+\n(?:\[[^\]]*\] )?(.+)")
 
 
@@ -143,6 +145,15 @@ def _installed(name, kdir, targets):
     return folder, list(known.leave_out(name, folder, kdir.name)), programs(name, kdir)
 
 
+def knobs(text):
+    """A failure if a workload was not all that was asked for: a replay goes on without what the kernel lacks.
+
+    In our kernels it lacks nothing, unless it is listed as known.
+    """
+    if lacking := dict.fromkeys(name for names in NO_KNOB.findall(text) for name in names.split(",")):
+        yield ktap.Result(f"{OWN[0]}: {HAS_KNOBS}", ktap.FAILED, f"no knob of {', '.join(lacking)} in this kernel")
+
+
 def run_selftests(name, kdir, targets, folder, programs, **how):
     """Run the selftests in a folder, and judge what their runner says."""
     extra = {"selftests": folder, **programs}
@@ -151,7 +162,7 @@ def run_selftests(name, kdir, targets, folder, programs, **how):
     text = sent(result, "selftests.ktap")
     (kdir / f"{folder.name}.ktap").write_text(text)
     expected = known.load(name, kdir.name)
-    found = [known.judge(each, expected) for each in ktap.parse(text)]
+    found = [known.judge(each, expected) for each in (*ktap.parse(text), *knobs(text))]
     return found + guest_results(", ".join(targets), result)
 
 
