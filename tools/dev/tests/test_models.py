@@ -10,7 +10,7 @@ from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from textpoke import herd, letters, litmus, lkmm  # noqa: E402
+from textpoke import herd, letters, litmus, lkmm, models  # noqa: E402
 from textpoke.errors import INFRA, Fail  # noqa: E402
 from textpoke.ktap import FAILED, PASSED  # noqa: E402
 
@@ -214,6 +214,25 @@ class Twins(unittest.TestCase):
 
     def test_a_twin_that_is_not_broken(self):
         self.assertEqual(self.lacking(one="Never", one_broken="Never"), ["one"])
+
+
+class Time(unittest.TestCase):
+    def ran(self, seconds):
+        """What is said of models that take as long, and what was made of each."""
+        report, clock, said = mock.Mock(), iter((100, 100 + seconds)), []
+        with mock.patch.object(models, "say", said.append), mock.patch.object(models.time, "monotonic", lambda: next(clock)):
+            models.run(report)
+        return said, [call.args[0] for call in report.step.call_args_list]
+
+    def test_the_target_is_named_and_kept(self):
+        said, steps = self.ran(60)
+        self.assertEqual(said, ["the models took 60 s, within the target of 60 s"])
+        self.assertEqual(steps, [f"models: {name}" for name in models.STEPS])
+
+    def test_too_long_is_said_and_no_failure(self):
+        said, steps = self.ran(60.2)
+        self.assertEqual(said, ["the models took 61 s: the target of 60 s was exceeded, which is not a failure"])
+        self.assertEqual(len(steps), len(models.STEPS))
 
 
 class OurOwn(unittest.TestCase):

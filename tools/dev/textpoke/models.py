@@ -6,7 +6,11 @@ that does not hold, and a mutant that nobody notices, is a failure; so is a mode
 no mutants, for nothing shows that it can fail.
 """
 
+import math
+import time
+
 from . import cbmc, herd, hooks, letters, lkmm, spin
+from .say import say
 
 STEPS = {
     "letters": letters.results,
@@ -17,6 +21,9 @@ STEPS = {
     "cbmc": cbmc.results,
 }
 
+# Seconds that all of them may take, so that nobody is kept from running them.
+TARGET = 60
+
 # Those that have mutants which others name.
 FAMILIES = {"arm64": herd, "lkmm": lkmm, "spin": spin, "cbmc": cbmc}
 
@@ -26,7 +33,17 @@ def mutants():
     return {f"{family}/{mutant}": name for family, module in FAMILIES.items() for mutant, name in module.mutants()}
 
 
+def duration(seconds):
+    """A sentence about how long it took. Too long is no failure: machines differ, and what else they do."""
+    took = math.ceil(seconds)
+    if took <= TARGET:
+        return f"the models took {took} s, within the target of {TARGET} s"
+    return f"the models took {took} s: the target of {TARGET} s was exceeded, which is not a failure"
+
+
 def run(report):
     """All models into a report; one that cannot be run does not keep the others from it."""
+    begin = time.monotonic()
     for name, results in STEPS.items():
         report.step(f"models: {name}", results)
+    say(duration(time.monotonic() - begin))
