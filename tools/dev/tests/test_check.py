@@ -215,6 +215,12 @@ class TakingTurns(unittest.TestCase):
                                      ("x86: left out", SKIPPED)])
 
 
+class Lkdtm(unittest.TestCase):
+    def test_where_it_cannot_be_tried_it_says_why(self):
+        skipped = [Result("lkdtm", SKIPPED, arches.get("riscv").lkdtm)]
+        self.assertEqual(tests.lkdtm("riscv", None), skipped)
+
+
 class Architectures(unittest.TestCase):
     def test_the_four_and_those_with_a_backend_first(self):
         self.assertEqual(check.names(cli.Options({})), ["x86", "arm64", "riscv", "powerpc"])

@@ -198,7 +198,7 @@ def lockdown(name, kdir, append="", smp=2):
 def lkdtm(name, kdir, append="", smp=2):
     """Calls and returns that go astray are caught, traps or no traps; the guest itself looks for other complaints."""
     if reason := arches.get(name).lkdtm:
-        return [Result("lkdtm", SKIPPED, reason)]
+        return [ktap.Result("lkdtm", ktap.SKIPPED, reason)]
     said, ended = _job_of_ours(name, kdir, "lkdtm", append, smp)
     return said + ended[:1]
 
