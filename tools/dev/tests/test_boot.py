@@ -60,6 +60,9 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(boot.default_timeout(4, 2), 2 * boot.TIMEOUT)
         self.assertEqual(boot.default_timeout(2, 0), 2 * boot.TIMEOUT)
 
+    def test_one_cpu_has_no_threads_to_count_instructions_in(self):
+        self.assertEqual(boot.accelerator(1, 2), "tcg,thread=single")
+
     def test_a_busy_host_is_given_a_moment(self):
         with mock.patch.object(boot, "free_cores", side_effect=[0, 1, 2]), mock.patch.object(boot, "cores", return_value=2):
             self.assertEqual(boot.enough_cores(2), 2)

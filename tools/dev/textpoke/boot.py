@@ -126,9 +126,10 @@ def accelerator(smp, free):
     """CPUs for which the host has none free must take turns.
 
     Else one of them can go on with code that another has already changed, which looks
-    like a bug of ours: a translation is made while its page is written.
+    like a bug of ours: a translation is made while its page is written. A single one needs
+    no threads, and QEMU refuses them with -icount.
     """
-    return f"tcg,thread={'multi' if smp <= free else 'single'}"
+    return f"tcg,thread={'multi' if 1 < smp <= free else 'single'}"
 
 
 def default_timeout(smp, free):
