@@ -10,6 +10,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 from pathlib import Path
 from unittest import mock
@@ -241,6 +242,28 @@ class Archive(unittest.TestCase):
             two = initramfs.write(dict(reversed(entries.items())), Path(folder) / "2").read_bytes()
         self.assertEqual(one, two)
         self.assertIn(b"x/y\0", gzip.decompress(one))
+
+    def test_threads_that_write_the_same_one_do_not_meet(self):
+        both_have_written, errors = threading.Barrier(2, timeout=30), []
+        write_bytes = Path.write_bytes
+
+        def written(path, data):
+            write_bytes(path, data)
+            both_have_written.wait()
+
+        def build(dest):
+            try:
+                initramfs.write({"a": initramfs.file(b"1")}, dest)
+            except OSError as error:
+                errors.append(error)
+
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(Path, "write_bytes", written):
+            threads = [threading.Thread(target=build, args=[Path(folder) / "it"]) for _ in range(2)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            self.assertEqual((errors, os.listdir(folder)), ([], ["it"]))
 
     def test_trees_keep_links_and_modes(self):
         with tempfile.TemporaryDirectory() as name:

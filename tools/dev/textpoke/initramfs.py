@@ -10,6 +10,7 @@ import hashlib
 import os
 import shlex
 import stat
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -160,12 +161,13 @@ def _ours(arch):
 
 
 def write(entries, dest):
-    """Write the compressed archive, whole or not at all."""
+    """Write the compressed archive, whole or not at all; threads may write the same one side by side."""
     packed = gzip.compress(cpio(_with_parents(entries)), 1, mtime=0)
     dest.parent.mkdir(parents=True, exist_ok=True)
-    part = dest.with_name(f"{dest.name}.{os.getpid()}.part")
-    part.write_bytes(packed)
-    part.rename(dest)
+    with tempfile.TemporaryDirectory(prefix=f"{dest.name}.", suffix=".part", dir=dest.parent) as own:
+        part = Path(own) / dest.name
+        part.write_bytes(packed)
+        part.replace(dest)
     return dest
 
 
