@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # While the kernel's own torture test changes and executes its sites, records are replayed,
-# and whatever else changes text, interrupts, or wants memory goes on beside it.
+# and whatever else changes text, interrupts, or wants memory goes on beside it. The machine
+# is stopped (stop_machine()) only by CPUs that come and go.
 #
 #	torture.sh SECONDS
 #
@@ -93,13 +94,20 @@ suspend()
 	done
 }
 
-# By NMI where there are any.
+# By NMI where there are any; arm64's interrupt controller says whether it has some.
 backtraces()
 {
+	dmesg | grep -q "Pseudo-NMIs enabled" && did pseudo-nmis
 	until over; do
 		echo l >/proc/sysrq-trigger && did backtraces
 		sleep 5
 	done
+}
+
+# Where each CPU is and how it got there, which may be the middle of a change.
+samples()
+{
+	sample $OUT/over >$OUT/samples
 }
 
 # Not beside a replay, which does not know of modules that others load.
@@ -121,7 +129,7 @@ replay()
 }
 
 mkdir -p $OUT
-for job in graph pressure writable suspend backtraces; do
+for job in graph pressure writable suspend backtraces samples; do
 	$job &
 	JOBS="$JOBS $!"
 done
@@ -150,5 +158,6 @@ for file in $OUT/did.*; do
 	[ -e "$file" ] || continue
 	echo "${file##*/did.} $(wc -l <"$file")"
 done >$OUT/counts
+cat $OUT/samples >>$OUT/counts
 . /lib/textpoke.sh
 cd $OUT && send_out kernel replay counts $(coverage)
