@@ -6,12 +6,14 @@ import io
 import sys
 import tempfile
 import unittest
+from dataclasses import replace
 from pathlib import Path
 from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from textpoke import full, kernel, lint  # noqa: E402
+from textpoke import arch as arches  # noqa: E402
+from textpoke import full, kernel, known, lint, tests, torture  # noqa: E402
 from textpoke.errors import INFRA, Fail  # noqa: E402
 from textpoke.ktap import FAILED, PASSED, Result  # noqa: E402
 from textpoke.patches import Patch  # noqa: E402
@@ -97,6 +99,41 @@ class Variants(unittest.TestCase):
              mock.patch.dict(full.PARTS, boots=lambda name, *_: [Result(name, PASSED)]):
             full._variant(report, "x86", full.Variant("32 bits", kind="i386", parts=("boots",)))
         self.assertEqual(built, [("i386",), ("x86: 32 bits: kernel", [PASSED]), ("i386",), ("x86: 32 bits: boots", [PASSED])])
+
+    def test_what_a_variant_asks_for_is_there(self):
+        for variant in full.VARIANTS:
+            for fragment in variant.fragments:
+                self.assertTrue((kernel.FRAGMENTS / f"{fragment}.config").is_file(), fragment)
+            self.assertLessEqual({*variant.arches, *filter(None, [variant.kind])}, set(arches.ARCHES))
+
+    def test_another_machine_is_the_same_architecture(self):
+        variant = full.Variant("fences by firmware", ("riscv",), machine="virt", parts=("selftests",))
+        given = []
+        with mock.patch.object(full, "_kernel", lambda *_: Path("riscv")), \
+             mock.patch.dict(full.PARTS, selftests=lambda *what: given.append(what) or []):
+            full._part("riscv", variant, "selftests")
+        other = given[0][0]
+        self.assertEqual((other.machine, f"{other}"), ("virt", "riscv"))
+        self.assertEqual(known.load(other, "riscv"), known.load("riscv", "riscv"))
+        self.assertTrue(known.load(other))
+
+    def test_and_has_selftests_like_it(self):
+        other = replace(arches.get("riscv"), machine="virt")
+        with mock.patch.multiple(tests, install_selftests=lambda name, *_: Path(f"selftests-{name}"), programs=lambda name, _: {},
+                                 run_selftests=lambda name, kdir, targets, folder, programs, **_: [(f"{name}", targets, folder)],
+                                 say=mock.DEFAULT):
+            found = [tests.selftests(name, Path("riscv")) for name in (other, "riscv")]
+        self.assertEqual(found[0], found[1])
+
+    def test_what_only_clang_can_build_is_built_with_it(self):
+        for variant in full.VARIANTS:
+            if {"bti", "cfi"} & set(variant.fragments):
+                self.assertTrue(variant.llvm, variant.name)
+
+    def test_torture_goes_on_for_as_long_as_in_check(self):
+        with mock.patch.object(torture, "torture") as mocked:
+            full.PARTS["torture"]("arm64", "kdir", "append", 4)
+        mocked.assert_called_once_with("arm64", "kdir", torture.MINUTES, "append", 4)
 
 
 def patch(*changes, adds=()):

@@ -34,6 +34,10 @@ class Arch:
     lkdtm: str = ""  # why LKDTM's cases cannot be tried; empty: they can
     kind_of: str = ""  # the architecture that this is another kind of; only check-full comes here by itself
 
+    def __str__(self):
+        """One that differs from an architecture's own, in its machine perhaps, goes by the same name."""
+        return self.name
+
     @property
     def compiler_packages(self):
         """What cross-compiles for it with GCC."""

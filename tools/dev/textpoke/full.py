@@ -16,7 +16,7 @@ from fnmatch import fnmatch
 
 from . import arch as arches
 from . import base as bases
-from . import check, coverage, host, initramfs, kernel, lint, patches, paths, series, tests
+from . import check, coverage, host, initramfs, kernel, lint, patches, paths, series, tests, torture
 from .ktap import PASSED, Result
 from .say import say
 
@@ -48,12 +48,14 @@ VARIANTS = (
     Variant("BPF's direct calls", fragments=("debuginfo",), parts=("selftests",)),
     Variant("user page tables apart", ("arm64",), append="kpti=on"),
     Variant("pseudo NMIs", ("arm64",), append="irqchip.gicv3_pseudo_nmi=1"),
+    Variant("landing pads in the kernel (BTI)", ("arm64",), ("bti",), llvm=True, parts=("KUnit", "selftests", "torture")),
+    Variant("modules far away", ("arm64",), ("far-modules",), parts=("KUnit", "selftests", "torture")),
     Variant("KVM, SDEI and KGDB", ("arm64",), ("kvm",)),
     Variant("no compressed instructions", ("riscv",), ("no-c",)),
-    Variant("Sv48", ("riscv",), append="no5lvl", parts=("boots", "KUnit")),
-    Variant("Sv39", ("riscv",), append="no4lvl", parts=("boots", "KUnit")),
+    Variant("Sv48", ("riscv",), append="no5lvl", parts=("boots", "KUnit", "selftests")),
+    Variant("Sv39", ("riscv",), append="no4lvl", parts=("boots", "KUnit", "selftests")),
     Variant("not preemptible", ("riscv",), ("no-preempt",)),
-    Variant("fences by firmware", ("riscv",), machine="virt", parts=("boots", "KUnit")),
+    Variant("fences by firmware", ("riscv",), machine="virt", parts=("boots", "KUnit", "selftests")),
     Variant("fixed address", append="nokaslr"),
     Variant("four CPUs that take turns", smp=4),
     Variant("32 bits", ("x86",), kind="i386", parts=("boots", "KUnit")),
@@ -65,7 +67,7 @@ VARIANTS = (
     Variant("traced from early boot on", append="ftrace=function", parts=("boots", "KUnit")),
 )
 PARTS = {"boots": check.boots, "KUnit": tests.kunit, "selftests": tests.selftests, "lockdown": tests.lockdown,
-         "LKDTM": tests.lkdtm}
+         "LKDTM": tests.lkdtm, "torture": torture.for_a_while}
 
 
 class Kept(check.Report):

@@ -27,7 +27,7 @@ def _lines(path):
 def load(arch, kind=""):
     """name -> (status, reason) of an architecture, and of a kind of kernel; empty without a file."""
     known = {}
-    for path in dict.fromkeys([FOLDER / arch, FOLDER / (kind or arch)]):
+    for path in dict.fromkeys([FOLDER / str(arch), FOLDER / str(kind or arch)]):
         for number, line in _lines(path):
             parts = [part.strip() for part in line.split("|")]
             if len(parts) != 3 or parts[1] not in (ktap.FAILED, ktap.SKIPPED, LEFT_OUT) or not parts[2]:

@@ -191,3 +191,8 @@ def torture_guest(name, kdir, folder, minutes=MINUTES, append="", smp=SMP):
 def torture(name, kdir, *how):
     """Results of some minutes of it, with selftests that are built now."""
     return torture_guest(name, kdir, tests.install_selftests(name, kdir, tests.OWN), *how)
+
+
+def for_a_while(name, kdir, append="", smp=SMP):
+    """The same, for as long as make check does it."""
+    return torture(name, kdir, MINUTES, append, smp)
