@@ -4,6 +4,7 @@
 import contextlib
 import functools
 import io
+import re
 import sys
 import tempfile
 import time
@@ -14,7 +15,7 @@ from unittest import mock
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from textpoke import arch as arches  # noqa: E402
-from textpoke import check, cli, endings, known, ktap, paths, tests, torture  # noqa: E402
+from textpoke import check, cli, endings, initramfs, kernel, known, ktap, paths, tests, torture  # noqa: E402
 from textpoke.errors import INFRA, OK, TEST_FAILED, Fail  # noqa: E402
 from textpoke.ktap import FAILED, PASSED, SKIPPED, Result  # noqa: E402
 
@@ -219,6 +220,31 @@ class Lkdtm(unittest.TestCase):
     def test_where_it_cannot_be_tried_it_says_why(self):
         skipped = [Result("lkdtm", SKIPPED, arches.get("riscv").lkdtm)]
         self.assertEqual(tests.lkdtm("riscv", None), skipped)
+
+
+class Samples(unittest.TestCase):
+    SCRIPT = (initramfs.GUEST / "samples.sh").read_text()
+
+    def test_the_plan_counts_every_result(self):
+        loaded = len(re.findall(r"^\tsample .", self.SCRIPT, re.M))
+        each = len(re.findall(r"^\tresult ", self.SCRIPT, re.M))
+        self.assertIn(f"echo 1..{2 * loaded * each}\n", self.SCRIPT)
+
+    def test_every_sample_is_built_where_there_is_a_backend(self):
+        for name in ("x86", "arm64", "riscv"):
+            have = kernel.settings("\n".join((kernel.FRAGMENTS / f"{each}.config").read_text() for each in ("common", name)))
+            for symbol in ("SAMPLE_FTRACE_DIRECT", "SAMPLE_FTRACE_DIRECT_MULTI", "SAMPLE_FTRACE_OPS"):
+                self.assertEqual(have.get(symbol), "m", f"{symbol} on {name}")
+
+    def test_the_guest_has_modules_and_its_words_are_results(self):
+        said = "1..2\nok 1 selftests: samples: a-loads\nnot ok 2 selftests: samples: a-unloads\n"
+        guest = mock.Mock(code=OK, badness=[])
+        with mock.patch.object(tests.initramfs, "build_initramfs") as built, mock.patch.object(tests, "say"), \
+                mock.patch.multiple(tests, in_guest=lambda *_: guest, sent=lambda *_: said):
+            found = {each.name: each.status for each in tests.samples("arm64", Path("kdir"))}
+        self.assertEqual(built.call_args.kwargs["kdir"], Path("kdir"))
+        self.assertEqual(found, {"samples: a-loads": PASSED, "samples: a-unloads": FAILED,
+                                 "samples: the guest ends by itself": PASSED, "samples: the kernel does not complain": PASSED})
 
 
 class Architectures(unittest.TestCase):

@@ -48,14 +48,15 @@ VARIANTS = (
     Variant("BPF's direct calls", fragments=("debuginfo",), parts=("selftests",)),
     Variant("user page tables apart", ("arm64",), append="kpti=on"),
     Variant("pseudo NMIs", ("arm64",), append="irqchip.gicv3_pseudo_nmi=1"),
-    Variant("landing pads in the kernel (BTI)", ("arm64",), ("bti",), llvm=True, parts=("KUnit", "selftests", "torture")),
-    Variant("modules far away", ("arm64",), ("far-modules",), parts=("KUnit", "selftests", "torture")),
+    Variant("landing pads in the kernel (BTI)", ("arm64",), ("bti",), llvm=True, parts=("KUnit", "selftests", "samples", "torture")),
+    Variant("modules far away", ("arm64",), ("far-modules",), parts=("KUnit", "selftests", "samples", "torture")),
     Variant("KVM, SDEI and KGDB", ("arm64",), ("kvm",)),
     Variant("no compressed instructions", ("riscv",), ("no-c",)),
     Variant("Sv48", ("riscv",), append="no5lvl", parts=("boots", "KUnit", "selftests")),
     Variant("Sv39", ("riscv",), append="no4lvl", parts=("boots", "KUnit", "selftests")),
     Variant("not preemptible", ("riscv",), ("no-preempt",)),
     Variant("fences by firmware", ("riscv",), machine="virt", parts=("boots", "KUnit", "selftests")),
+    Variant("samples of the function tracer", parts=("samples",)),
     Variant("fixed address", append="nokaslr"),
     Variant("four CPUs that take turns", smp=4),
     Variant("32 bits", ("x86",), kind="i386", parts=("boots", "KUnit")),
@@ -67,7 +68,7 @@ VARIANTS = (
     Variant("traced from early boot on", append="ftrace=function", parts=("boots", "KUnit")),
 )
 PARTS = {"boots": check.boots, "KUnit": tests.kunit, "selftests": tests.selftests, "lockdown": tests.lockdown,
-         "LKDTM": tests.lkdtm, "torture": torture.for_a_while}
+         "LKDTM": tests.lkdtm, "samples": tests.samples, "torture": torture.for_a_while}
 
 
 class Kept(check.Report):

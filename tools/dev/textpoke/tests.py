@@ -180,11 +180,11 @@ def selftests(name, kdir, append="", smp=2, targets=()):
     return selftests_guest(name, kdir, append, smp, targets)()
 
 
-def _job_of_ours(name, kdir, job, append, smp):
+def _job_of_ours(name, kdir, job, append, smp, selftests=True):
     """A guest whose job speaks the words of the selftests' runner: what it says, and how it ended."""
     say(f"{job} on {name}")
-    folder = install_selftests(name, kdir, OWN)
-    initrd = initramfs.build_initramfs(name, extra={"selftests": folder}, job=initramfs.GUEST / f"{job}.sh")
+    extra = {"selftests": install_selftests(name, kdir, OWN)} if selftests else {}
+    initrd = initramfs.build_initramfs(name, extra=extra, job=initramfs.GUEST / f"{job}.sh", kdir=kdir)
     result = in_guest(name, kdir, initrd, append, smp)
     return ktap.parse(sent(result, "selftests.ktap")), guest_results(job, result)
 
@@ -201,6 +201,12 @@ def lkdtm(name, kdir, append="", smp=2):
         return [ktap.Result("lkdtm", ktap.SKIPPED, reason)]
     said, ended = _job_of_ours(name, kdir, "lkdtm", append, smp)
     return said + ended[:1]
+
+
+def samples(name, kdir, append="", smp=2):
+    """The kernel's own samples of direct calls and listeners come, say what they are to say, and go; twice."""
+    said, ended = _job_of_ours(name, kdir, "samples", append, smp, selftests=False)
+    return said + ended
 
 
 # ftracetest

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# Loads the kernel's samples of direct calls and of listeners, one after another, waits for what
+# each has to say, and unloads it, in the words of the selftests' runner. One that is loaded
+# again must find everything as the first one did.
+
+TRACING=/sys/kernel/tracing
+# Some change what they say every two seconds.
+PATIENCE=60
+COMPLAINT="WARNING: |BUG: |kernel BUG|Oops|Unable to handle|rcu: INFO|lockup|Counter called"
+number=0
+again=
+
+# result WORDS: a line of the report, from the status before.
+result()
+{
+	if [ $? = 0 ]; then word=ok; else word="not ok"; fi
+	number=$((number + 1))
+	echo "$word $number selftests: samples: $*"
+}
+
+# said FILE PATTERN...: does the file come to have lines of each? Each turn wakes tasks and has page faults.
+said()
+{
+	local tries=0 pattern file=$1
+	shift
+	for pattern; do
+		until grep -q -- "$pattern" "$file"; do
+			tries=$((tries + 1))
+			[ $tries -le $PATIENCE ] || return
+			sleep 1
+			dmesg >/tmp/dmesg
+		done
+	done
+}
+
+# Has the kernel said nothing bad, and does it call nobody any more?
+at_rest()
+{
+	! dmesg -c | grep -E "$COMPLAINT" | sed 's/^/# /' | grep . && [ ! -s $TRACING/enabled_functions ]
+}
+
+# sample "MODULE OPTION..." FILE PATTERN...: nothing that it says is from before.
+sample()
+{
+	local load=$1 name=${1%% *}
+	shift
+	echo >$TRACING/trace
+	dmesg -c >/dev/null
+	: >/tmp/dmesg
+	modprobe $load
+	result $name-loads$again
+	said "$@"
+	result $name-says-what-it-is-to-say$again
+	rmmod $(echo $name | tr - _)
+	result $name-unloads$again
+	at_rest
+	result $name-leaves-nothing-behind$again
+}
+
+samples()
+{
+	local trace=$TRACING/trace
+	sample ftrace-direct $trace "waking up .*-[0-9]"
+	sample ftrace-direct-too $trace "handle mm fault vma="
+	sample ftrace-direct-modify $trace "my direct func1" "my direct func2"
+	sample ftrace-direct-multi $trace ": ip [0-9a-f]\{8\}"
+	sample ftrace-direct-multi-modify $trace "my direct func1 ip [0-9a-f]" "my direct func2 ip [0-9a-f]"
+	sample "ftrace-ops persist=1 check_count=1 nr_ops_relevant=2 nr_ops_irrelevant=2" /tmp/dmesg "Attempted [0-9]* calls"
+}
+
+{
+	echo 1..48
+	samples
+	again=-again
+	samples
+} >/tmp/selftests.ktap
+cat /tmp/selftests.ktap
+. /lib/textpoke.sh
+cd /tmp && send_out selftests.ktap
