@@ -103,6 +103,12 @@ class Known(unittest.TestCase):
         self.assertEqual(known.judge(Result("another", FAILED), expected).status, FAILED)
         self.assertEqual(known.judge(Result("a test", PASSED), expected).status, PASSED)
 
+    def test_what_fails_now_and_then_has_to_say_why(self):
+        expected = self.load("a test | failed | two CPUs race | found 0*\n")
+        self.assertEqual(known.judge(Result("a test", FAILED, before=("test 3", "Expected 1* but found 0*")), expected).status, SKIPPED)
+        self.assertEqual(known.judge(Result("a test", FAILED, after=("Found junk",)), expected).status, FAILED)
+        self.assertEqual(known.judge(Result("a test", PASSED), expected), Result("a test", PASSED))
+
     def test_a_kind_of_kernel_has_more(self):
         lists = "a test | skipped | needs two disks\n", "another | failed | needs small pages\n"
         self.assertEqual(list(self.load(lists[0], "arm64", lists[1])), ["a test"])
@@ -116,14 +122,14 @@ class Known(unittest.TestCase):
         self.assertEqual(known.judge(Result("another", SKIPPED), expected).status, FAILED)
 
     def test_a_line_without_a_reason_is_refused(self):
-        for text in ("a test | failed\n", "a test | failed |\n", "a test | broken | why\n"):
+        for text in ("a test | failed\n", "a test | failed |\n", "a test | broken | why\n", "a test | failed | why |\n"):
             with self.assertRaises(Fail) as caught:
                 self.load(text)
             self.assertEqual(caught.exception.code, INFRA)
 
     def test_what_is_left_out_is_not_there_to_be_run(self):
-        out = {"ftrace/a.tc": (known.LEFT_OUT, "it hangs"), "ftrace/b.tc": (known.LEFT_OUT, "it hung"),
-               "elsewhere/c": (known.LEFT_OUT, "it stops"), "a test": (FAILED, "no disk")}
+        out = {"ftrace/a.tc": known.Known(known.LEFT_OUT, "it hangs"), "ftrace/b.tc": known.Known(known.LEFT_OUT, "it hung"),
+               "elsewhere/c": known.Known(known.LEFT_OUT, "it stops"), "a test": known.Known(FAILED, "no disk")}
         with tempfile.TemporaryDirectory() as folder:
             home = Path(folder)
             (home / "ftrace").mkdir()
@@ -138,7 +144,7 @@ class Known(unittest.TestCase):
     def test_our_own_lists_are_well_formed(self):
         targets = {*tests.SELFTESTS, *tests.FTRACETEST, *(target for arch in arches.ARCHES.values() for target in arch.selftests)}
         for path in known.FOLDER.glob("*"):
-            out = {name.split("/")[0] for name, (status, _) in known.load(path.name).items() if status == known.LEFT_OUT}
+            out = {name.split("/")[0] for name, here in known.load(path.name).items() if here.status == known.LEFT_OUT}
             self.assertLessEqual(out, targets)
 
 
@@ -163,7 +169,7 @@ class Knobs(unittest.TestCase):
 
     def test_it_may_be_known(self):
         lacking, = tests.knobs("no knob of bpf in this kernel")
-        self.assertEqual(known.judge(lacking, {lacking.name: (FAILED, "no BPF here")}).status, SKIPPED)
+        self.assertEqual(known.judge(lacking, {lacking.name: known.Known(FAILED, "no BPF here")}).status, SKIPPED)
 
 
 class Ftracetest(unittest.TestCase):

@@ -6,15 +6,31 @@ kind, there may be more in tools/dev/known/<build folder>. A listed test that pa
 that the list does not grow old; it is no failure, for some of these depend on how fast the
 machine is. A test that skips itself says why, or is listed.
 
+What fails on the base only now and then must say so in the words that it has there:
+`name | failed | reason | words`.
+
 A test after which the base kernel is of no more use is not run: `target/file | left out |
 reason`, with its file as it is installed.
 """
+
+from typing import NamedTuple
 
 from . import ktap, paths
 from .errors import INFRA, Fail
 
 LEFT_OUT = "left out"
 FOLDER = paths.DEV / "known"
+
+
+class Known(NamedTuple):
+    """What is known of a test: how it ends on the base, and why."""
+
+    status: str
+    reason: str
+    words: str = ""  # it does so now and then, and then says this
+
+    def fits(self, result):
+        return result.status == self.status and (not self.words or any(self.words in line for line in (*result.before, *result.after)))
 
 
 def _lines(path):
@@ -25,14 +41,14 @@ def _lines(path):
 
 
 def load(arch, kind=""):
-    """name -> (status, reason) of an architecture, and of a kind of kernel; empty without a file."""
+    """name -> Known of an architecture, and of a kind of kernel; empty without a file."""
     known = {}
     for path in dict.fromkeys([FOLDER / str(arch), FOLDER / str(kind or arch)]):
         for number, line in _lines(path):
             parts = [part.strip() for part in line.split("|")]
-            if len(parts) != 3 or parts[1] not in (ktap.FAILED, ktap.SKIPPED, LEFT_OUT) or not parts[2]:
-                raise Fail(INFRA, f"{path}:{number} is not `name | failed, skipped or left out | reason`: correct it")
-            known[parts[0]] = (parts[1], parts[2])
+            if len(parts) not in (3, 4) or parts[1] not in (ktap.FAILED, ktap.SKIPPED, LEFT_OUT) or not all(parts):
+                raise Fail(INFRA, f"{path}:{number} is not `name | failed, skipped or left out | reason [| words]`: correct it")
+            known[parts[0]] = Known(*parts[1:])
     return known
 
 
@@ -49,7 +65,7 @@ def _forget(folder, name):
 
 def leave_out(arch, folder, kind=""):
     """Remove what is left out from the installed tests; a result for each."""
-    for name, (status, reason) in load(arch, kind).items():
+    for name, (status, reason, _) in load(arch, kind).items():
         if status != LEFT_OUT or not (folder / name.split("/")[0]).is_dir():
             continue
         there = _forget(folder, name)
@@ -59,11 +75,11 @@ def leave_out(arch, folder, kind=""):
 
 def judge(result, known):
     """A result in the light of what is known: an expected failure counts as skipped, with its reason."""
-    status, reason = known.get(result.name, (None, None))
-    if result.status == status:
-        return ktap.Result(result.name, ktap.SKIPPED, f"as on the base: {reason}")
-    if status and result.status == ktap.PASSED:
-        return ktap.Result(result.name, ktap.PASSED, f"listed as {status} on the base, but passes")
+    here = known.get(result.name)
+    if here and here.fits(result):
+        return ktap.Result(result.name, ktap.SKIPPED, f"as on the base: {here.reason}")
+    if here and result.status == ktap.PASSED and not here.words:
+        return ktap.Result(result.name, ktap.PASSED, f"listed as {here.status} on the base, but passes")
     if result.status == ktap.SKIPPED and not result.note:
         return ktap.Result(result.name, ktap.FAILED, "skipped, and nobody says why")
     return result

@@ -31,7 +31,13 @@ class Result:
     name: str
     status: str
     note: str = ""
-    said: tuple = ()  # what a failed test had to say
+    before: tuple = ()  # what a failed test had to say before its result, and after
+    after: tuple = ()
+
+    @property
+    def said(self):
+        """The part of it that is worth showing."""
+        return (*self.before[-SAID:], *self.after[-SAID:])
 
 
 def _status(line):
@@ -48,7 +54,7 @@ def _around(lines, at):
     """What a test said right before and right after one of its results: some tests do this, some that."""
     before = list(itertools.takewhile(lambda text: not _LINE.match(text), reversed(lines[:at])))
     after = list(itertools.takewhile(lambda text: not _LINE.match(text), lines[at + 1:]))
-    return (*before[:SAID][::-1], *after[-SAID:])
+    return {"before": tuple(before[::-1]), "after": tuple(after)}
 
 
 def _cases(lines):
@@ -59,8 +65,8 @@ def _cases(lines):
             plan = int(match[1])
         elif match := _LINE.match(text):
             status, note = _status(match)
-            said = _around(lines, at) if status == FAILED else ()
-            found.append(Result(match["name"].split(":")[0].strip(), status, note, said))
+            said = _around(lines, at) if status == FAILED else {}
+            found.append(Result(match["name"].split(":")[0].strip(), status, note, **said))
     return plan, found
 
 
@@ -74,7 +80,7 @@ def _test(line, lines):
     if plan is not None and plan != len(cases) and not (plan == 0 and status == SKIPPED):
         found.append(Result(f"{name}: all cases ran", FAILED, f"{len(cases)} of {plan} did"))
     if not cases or (status == FAILED and all(case.status != FAILED for case in found)):
-        found.append(Result(name, status, note, tuple(lines[-SAID:]) if status == FAILED else ()))
+        found.append(Result(name, status, note, tuple(lines) if status == FAILED else ()))
     return found
 
 
