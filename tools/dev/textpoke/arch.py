@@ -28,6 +28,7 @@ class Arch:
     torture: tuple = ()  # what the torture test has to do here, besides what it does everywhere
     torture_append: str = ""  # words on the kernel's command line for that
     endings: tuple = ()  # how another kernel may go on where this one ends in the middle of a batch
+    next_kernel: str = ""  # path in a build folder of what kexec takes, if that is not the image
     base_fragments: tuple = ()  # fragments without which the base has no tracer: for what is compared with it
     objtool: bool = False  # whether the kernel's build checks noinstr text for it
     llvm: str = ""  # why LLVM=1 is refused; empty: it is not
@@ -70,6 +71,8 @@ _RISCV = Arch(
     busybox="trixie", qemu="qemu-system-riscv64", machine="virt,aia=aplic-imsic", cpu="max",
     console="console=ttyS0 earlycon=sbi", devices=("-bios", "default"), has_backend=True,
     kunit=("text_poke_slot", "riscv_ftrace", "riscv_bpf_poke"), base_fragments=("no-preempt",),
+    # It takes vmlinux only, and from vmlinux itself the relocations are removed that the kernel needs to boot.
+    endings=("crash", "kexec"), next_kernel="vmlinux.relocs",
     lkdtm="Linux 6.12 on RISC-V panics at every BUG(), which it takes for one in an interrupt")
 
 # The capabilities are mitigations that the emulation does not have and complains about.

@@ -9,7 +9,7 @@ import functools
 import re
 
 from . import arch as arches
-from . import boot, initramfs, kernel, tests
+from . import boot, initramfs, tests
 from .errors import OK, PANIC
 from .ktap import FAILED, PASSED, Result
 from .say import say
@@ -59,7 +59,9 @@ def _initrd(name, kdir, programs, how):
     """The guest's, with the next kernel and its own initramfs if there is to be one."""
     extra = dict(programs)
     if how != "panic":
-        extra |= {"next.kernel": kernel.image_of(name, kdir), "next.cpio.gz": initramfs.build_initramfs(name, job=NEXT_JOB.encode())}
+        arch = arches.get(name)
+        extra |= {"next.kernel": kdir / (arch.next_kernel or arch.image),
+                  "next.cpio.gz": initramfs.build_initramfs(name, job=NEXT_JOB.encode())}
     return initramfs.build_initramfs(name, extra=extra, job=initramfs.GUEST / "ending.sh", kdir=kdir,
                                      args=[how, f"{boot.command_line(arches.get(name), NEXT)} maxcpus=1"])
 
