@@ -349,6 +349,7 @@ class Guest(unittest.TestCase):
         result = self.job("while :; do :; done", timeout=20)
         self.assertEqual(result.code, HANG, result.reason)
         self.assertGreater((result.folder / "registers.txt").stat().st_size, 500)
+        self.assertRegex((result.folder / "tasks.txt").read_text(errors="replace"), r"task:init +state:")
 
     def test_power_off_without_a_verdict(self):
         result = self.job("poweroff -f; sleep 100")

@@ -10,6 +10,7 @@ import contextlib
 import ctypes
 import os
 import re
+import select
 import selectors
 import shlex
 import shutil
@@ -35,6 +36,8 @@ OLDEST_QEMU = (10, 0)
 PATIENCE = 15  # seconds for the host to become idle
 PANIC_GRACE = 10  # seconds for the rest of a panic's report
 VERDICT_GRACE = 60  # seconds from the verdict to the end of QEMU
+TASKS_GRACE = 5  # seconds between two words of a guest that says what its tasks do ...
+TASKS_LIMIT = 60  # ... and for all of them
 KEEP = 20  # boots whose console and files are kept
 YOUNG = 3600  # seconds during which a boot's files are not removed: it may still run
 HELLO = initramfs.GUEST / "hello.sh"
@@ -253,7 +256,7 @@ class Run:
         self.errors = open(folder / "qemu.log", "wb")
         self.process = subprocess.Popen(
             command, cwd=folder, preexec_fn=_die_with_us, stderr=self.errors,
-            stdin=subprocess.DEVNULL if mode == BATCH else None, stdout=None if mode == TERMINAL else subprocess.PIPE)
+            stdin=subprocess.PIPE if mode == BATCH else None, stdout=None if mode == TERMINAL else subprocess.PIPE)
         if self.process.stdout:
             self.picker.register(self.process.stdout, selectors.EVENT_READ)
 
@@ -299,6 +302,8 @@ class Run:
             if time.monotonic() > self.limit:
                 self.timed_out = True
                 self._save_registers()
+                if self.mode == BATCH:
+                    self._save_tasks()
                 return
         while self.picker.get_map():
             self._turn()
@@ -308,6 +313,17 @@ class Run:
         said = self.qmp.ask("human-monitor-command", **{"command-line": "info registers -a"})
         (self.folder / "registers.txt").write_text(said or "QEMU did not answer\n")
 
+    def _save_tasks(self):
+        """What every task waits for, if the guest's kernel still listens to its console: SysRq-t, after a break."""
+        self.qmp.ask("chardev-send-break", id="console")
+        self.process.stdin.write(b"t")
+        self.process.stdin.flush()
+        end, ready = time.monotonic() + TASKS_LIMIT, True
+        with open(self.folder / "tasks.txt", "wb") as tasks:
+            while ready and time.monotonic() < end:
+                ready = select.select([self.process.stdout], [], [], TASKS_GRACE)[0]
+                ready = ready and tasks.write(os.read(self.process.stdout.fileno(), 65536))
+
     def close(self):
         """End QEMU, whatever it is doing, and what is left of the watch."""
         if self.process.poll() is None:
@@ -316,8 +332,8 @@ class Run:
         self.qmp.close()
         self.picker.close()
         self.errors.close()
-        if self.process.stdout:
-            self.process.stdout.close()
+        for pipe in filter(None, (self.process.stdin, self.process.stdout)):
+            pipe.close()
         self.console.end()
 
     def verdict_text(self):
@@ -436,7 +452,7 @@ def report(result):
     """How it went, in a line; what came last on the console when it went wrong."""
     if result.code in (PANIC, HANG, INFRA):
         print("\n".join(["--- the console's last lines", *result.tail, "---"]), file=sys.stderr, flush=True)
-    where = f"; registers in {result.folder / 'registers.txt'}" if result.code == HANG else ""
+    where = f"; registers.txt and tasks.txt in {result.folder}" if result.code == HANG else ""
     complaints = f"; the kernel complained {len(result.badness)} times" if result.badness else ""
     say(f"{result.reason} ({result.seconds:.0f} s){complaints}{where}; console log: {result.log}")
 
