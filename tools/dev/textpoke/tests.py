@@ -189,10 +189,15 @@ def _job_of_ours(name, kdir, job, append, smp, selftests=True):
     return ktap.parse(sent(result, "selftests.ktap")), guest_results(job, result)
 
 
+# What a kernel that is locked down from the start must not do.
+LOCKED_BOOT = "lockdown=integrity text_poke.busted=no-sync-c text_poke_torture.run=1"
+
+
 def lockdown(name, kdir, append="", smp=2):
     """Who may record, and who may break the kernel, in each mode of lockdown; for a kernel that can be locked down."""
-    said, ended = _job_of_ours(name, kdir, "lockdown", append, smp)
-    return said + ended
+    for job, words, selftests in ("lockdown", append, True), ("locked-boot", f"{LOCKED_BOOT} {append}", False):
+        said, ended = _job_of_ours(name, kdir, job, words, smp, selftests)
+        yield from (*said, *ended)
 
 
 def lkdtm(name, kdir, append="", smp=2):

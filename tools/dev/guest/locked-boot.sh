@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# A kernel that is locked down from the start breaks nothing, whatever its command line says,
+# in the words of the selftests' runner.
+
+number=0
+
+# result WORDS: a line of the report, from the status before.
+result()
+{
+	if [ $? = 0 ]; then word=ok; else word="not ok"; fi
+	number=$((number + 1))
+	echo "$word $number selftests: lockdown: $*"
+}
+
+asked_for()
+{
+	grep -q "lockdown=integrity.* text_poke.busted=no-sync-c text_poke_torture.run=1" /proc/cmdline
+}
+
+{
+	echo 1..3
+	asked_for && dmesg | grep -q "breaking on purpose: NO_SYNC_C"
+	result busted-was-asked-for
+	grep -q "^\[NOTHING\]$" /sys/module/text_poke/parameters/busted
+	result nothing-is-busted
+	grep -q N /sys/module/text_poke_torture/parameters/run && ! dmesg | grep -q "torture module"
+	result nothing-is-tortured
+} >/tmp/selftests.ktap
+. /lib/textpoke.sh
+cd /tmp && send_out selftests.ktap
