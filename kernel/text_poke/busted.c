@@ -91,14 +91,12 @@ static int busted_set(const char *val, const struct kernel_param *kp)
 {
 	int i, ret;
 
-	/* There is nobody to be asked yet while the command line is read. */
-	if (system_state >= SYSTEM_RUNNING) {
-		if (!capable(CAP_SYS_ADMIN))
-			return -EPERM;
-		ret = security_locked_down(LOCKDOWN_DBG_WRITE_KERNEL);
-		if (ret)
-			return ret;
-	}
+	/* Whoever wrote the command line may. */
+	if (system_state >= SYSTEM_RUNNING && !capable(CAP_SYS_ADMIN))
+		return -EPERM;
+	ret = security_locked_down(LOCKDOWN_DBG_WRITE_KERNEL);
+	if (ret)
+		return ret;
 
 	for (i = 0; i < TEXT_POKE_BUSTED_NR; i++) {
 		if (!is_named(val, names[i]))
@@ -111,7 +109,10 @@ static int busted_set(const char *val, const struct kernel_param *kp)
 	return -EINVAL;
 }
 
-/* What the command line said may not be allowed, as it turns out. */
+/*
+ * When the command line was read, there may have been nobody yet to be asked:
+ * what it said may not be allowed, as it turns out.
+ */
 static int __init busted_init(void)
 {
 	int ret;
