@@ -255,6 +255,42 @@ static void other_cpus_see_old_or_new(struct kunit *test)
 		   text_poke_test_traps - traps);
 }
 
+#define STAY_MS	500
+
+static bool stays, moved_on;
+
+/* Like a task that was preempted in a slot: it does not give way by itself. */
+static int stay(void *unused)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(STAY_MS);
+
+	WRITE_ONCE(stays, true);
+	while (time_before(jiffies, end))
+		cpu_relax();
+	WRITE_ONCE(moved_on, true);
+	while (!kthread_should_stop())
+		schedule_timeout_interruptible(1);
+	return 0;
+}
+
+static void slots_go_when_every_task_has_moved_on(struct kunit *test)
+{
+	struct task_struct *task;
+
+	if (num_online_cpus() < 2)
+		kunit_skip(test, "needs a second CPU");
+
+	stays = false;
+	moved_on = false;
+	task = kthread_run(stay, NULL, "text_poke_slot_stay");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+	while (!READ_ONCE(stays))
+		schedule_timeout_uninterruptible(1);
+	KUNIT_EXPECT_EQ(test, 0, poke_site(nop, step));
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(moved_on));
+	kthread_stop(task);
+}
+
 static int slot_test_init(struct kunit *test)
 {
 	text_poke_test_nop(nop);
@@ -280,6 +316,7 @@ static struct kunit_case slot_cases[] = {
 	KUNIT_CASE(more_sites_than_slots_are_written_in_parts),
 	KUNIT_CASE(a_slot_that_cannot_be_written_changes_nothing),
 	KUNIT_CASE_SLOW(other_cpus_see_old_or_new),
+	KUNIT_CASE(slots_go_when_every_task_has_moved_on),
 	{}
 };
 
