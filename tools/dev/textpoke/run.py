@@ -213,11 +213,11 @@ def build_snapshot(arch, folder):
 
 
 def record(arch, kdir, folder, smp, timeout):
-    """Boot, let perf record, and fetch what it recorded."""
+    """Boot, let perf record, and fetch what it recorded. The guest's CPUs take turns, as in tests.in_guest()."""
     extra = perf.build_guest_perf(arch) | {"/usr/bin/text_snapshot": build_snapshot(arch, folder)}
     initrd = initramfs.build_initramfs(arch, extra=extra, job=JOB, args=[WHERE], kdir=kdir)
     out = folder / "guest.tar"
-    result = boot.boot(arch, kdir, initrd, smp=smp, timeout=timeout, out=out)
+    result = boot.boot(arch, kdir, initrd, smp=smp, timeout=timeout, out=out, turns=True)
     boot.report(result)
     if result.code != OK:
         raise Fail(result.code, f"the job in the guest failed: {result.reason}; its console is in {result.log}")
