@@ -5,6 +5,7 @@ import contextlib
 import functools
 import io
 import re
+import subprocess
 import sys
 import tempfile
 import time
@@ -215,11 +216,41 @@ class TakingTurns(unittest.TestCase):
         with (mock.patch.multiple(tests, ftracetest_guests=lambda *_: (left_out, [Ftracetest.refuse]), install_selftests=mock.DEFAULT,
                                   selftests_guest=lambda *_: gives("replay"), kunit=gives("KUnit")),
               mock.patch.object(torture, "torture_guest", gives("torture")),
+              mock.patch.multiple(check, _main_job=gives("the main job"), _guests=gives("guests")),
               mock.patch.object(endings, "endings_guests", lambda *_: [gives("panic"), gives("crash")])):
             found = [(each.name, each.status) for each in check._taking_turns("x86", None)]
         self.assertEqual(found[0][1], FAILED)
-        self.assertEqual(found[1:], [*((f"x86: {name}", PASSED) for name in ("replay", "torture", "KUnit", "panic", "crash")),
+        self.assertEqual(found[1:], [*((f"x86: {name}", PASSED) for name in ("replay", "torture", "the main job", "KUnit", "guests",
+                                                                             "panic", "crash")),
                                      ("x86: left out", SKIPPED)])
+
+
+class MainJob(unittest.TestCase):
+    def test_its_exit_status_is_its_verdict(self):
+        for status, wanted in ((0, PASSED), (1, FAILED), (4, FAILED)):
+            with mock.patch.object(check, "command", return_value=status) as ran:
+                found, = check._main_job("x86")
+            self.assertEqual((found.status, ran.call_args.args[0][1:]), (wanted, ["run", "ARCH=x86"]))
+
+
+class Interruption(unittest.TestCase):
+    SCRIPT = """if True:
+        import pathlib, sys, threading, time
+        sys.path.insert(0, sys.argv[1])
+        from textpoke import say
+        log = pathlib.Path(sys.argv[2])
+        threading.Thread(target=say.run, args=(["sh", "-c", "echo $$; exec sleep 100"], log), daemon=True).start()
+        while not log.exists() or log.read_text().count("\\n") < 2:
+            time.sleep(0.01)
+        raise KeyboardInterrupt
+        """
+
+    def test_commands_of_threads_end_with_us(self):
+        with tempfile.TemporaryDirectory() as folder:
+            log = Path(folder) / "log"
+            subprocess.run([sys.executable, "-c", self.SCRIPT, paths.DEV, log], check=False, capture_output=True, timeout=30)
+            pid = int(log.read_text().splitlines()[1])
+        self.assertFalse(Path(f"/proc/{pid}").exists())
 
 
 class Lkdtm(unittest.TestCase):

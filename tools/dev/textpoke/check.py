@@ -5,7 +5,6 @@ What costs least comes first. A step that cannot be carried out is a failed test
 reason, and the steps that do not depend on it go on.
 """
 
-import contextlib
 import functools
 import os
 import re
@@ -14,7 +13,7 @@ import traceback
 from dataclasses import replace
 
 from . import arch as arches
-from . import boot, endings, gates, host, initramfs, kernel, ktap, models, paths, run, tests, torture
+from . import boot, endings, gates, host, initramfs, kernel, ktap, models, paths, tests, torture
 from .errors import OK, TEST_FAILED, Fail
 from .ktap import FAILED, PASSED, SKIPPED, Result
 from .say import run as command
@@ -123,36 +122,32 @@ def _guests(name, kdir):
     log = paths.LOGS / f"guests-{name}.log"
     status = command([sys.executable, "-m", "unittest", "-v", "tests.test_boot.Guest"], log=log, cwd=paths.DEV,
                      what="booting guests that pass, fail, panic and hang", env={"ARCH": name, "KDIR": str(kdir)}, check=False)
-    yield Result(f"{name}: guests that pass, fail, panic and hang are told apart", FAILED if status else PASSED,
-                 _why(log) if status else "")
+    yield Result("guests that pass, fail, panic and hang are told apart", FAILED if status else PASSED, _why(log) if status else "")
 
 
 def _main_job(name):
     """`make run`, whose verdict is its exit status; what it prints goes into a log."""
     log = paths.LOGS / f"run-{name}.log"
-    with open(log, "w") as out, contextlib.redirect_stdout(out):
-        code = run.job(name)
-    yield Result(f"{name}: the main job records, decodes and replays", PASSED if code == OK else FAILED,
-                 "" if code == OK else f"see {log}")
+    code = command([paths.DEV / "tp", "run", f"ARCH={name}"], log=log, what=f"the main job on {name}", check=False)
+    yield Result("the main job records, decodes and replays", FAILED if code else PASSED, f"see {log}" if code else "")
 
 
 def _taking_turns(name, kdir):
     """Tests whose guests' CPUs take turns: each needs one of ours. What takes longest comes first."""
     left_out, ftracetest = tests.ftracetest_guests(name, kdir)
     own = tests.install_selftests(name, kdir, tests.OWN)
-    guests = [*(("ftracetest", guest) for guest in ftracetest), ("selftests", tests.selftests_guest(name, kdir)),
-              ("torture", functools.partial(torture.torture_guest, name, kdir, own)), ("KUnit", functools.partial(tests.kunit, name, kdir)),
-              *(("endings", guest) for guest in endings.endings_guests(name, kdir, own))]
-    for results in tests.side_by_side([lambda guest=guest: list(_results(*guest)) for guest in guests]):
+    parts = [
+        *(("ftracetest", guest) for guest in ftracetest),
+        ("selftests", tests.selftests_guest(name, kdir)),
+        ("torture", functools.partial(torture.torture_guest, name, kdir, own)),
+        ("the main job", functools.partial(_main_job, name)),
+        ("KUnit", functools.partial(tests.kunit, name, kdir)),
+        ("guests", functools.partial(_guests, name, kdir)),
+        *(("endings", guest) for guest in endings.endings_guests(name, kdir, own)),
+    ]
+    for results in tests.side_by_side([lambda part=part: list(_results(*part)) for part in parts]):
         yield from named(name, results)
     yield from named(name, left_out)
-
-
-def _with_backend(report, name, kdir):
-    """What is tested where the series changes text."""
-    report.step(f"{name}: guests", _guests, name, kdir)
-    report.step(f"{name}: KUnit, selftests, ftracetest, torture and endings", _taking_turns, name, kdir)
-    report.step(f"{name}: the main job", _main_job, name)
 
 
 def _architecture(report, name):
@@ -161,7 +156,7 @@ def _architecture(report, name):
         return
     kdir = kernel.folder(name)
     if report.step(f"{name}: boots", lambda: named(name, boots(name, kdir))) and arches.get(name).has_backend:
-        _with_backend(report, name, kdir)
+        report.step(f"{name}: guests", _taking_turns, name, kdir)
 
 
 def names(options):

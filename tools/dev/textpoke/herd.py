@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The protocol on arm64, with Arm's own model of instruction fetch: what DC, IC, DSB and ISB are there for."""
 
-from . import litmus, paths
+from . import claims, litmus, paths
 from .errors import Fail
 from .ktap import FAILED, Result
 
@@ -33,5 +33,5 @@ def results(folder=FOLDER):
     files = sorted(folder.glob("*.litmus"))
     if not files:
         yield Result(f"{PREFIX}: has tests", FAILED, f"there is none in {folder}")
-    yield from litmus.all_at_once(
+    yield from claims.all_at_once(
         check for path in files for check in _checks(path, lambda text: litmus.observe(command, text)))

@@ -20,11 +20,9 @@ next entry. Reached is a final state that must be among those of the unchanged t
 it does not hold for the reason that it never gets anywhere; there may be several.
 """
 
-import os
 import re
 import subprocess
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -251,9 +249,3 @@ def checks(prefix, test, observe_text):
 def unchallenged(prefix, test):
     """The failure of a test that nothing was tried on."""
     return Result(f"{prefix}: {test.path.stem}: has mutants", FAILED, "nothing shows that this test can fail")
-
-
-def all_at_once(functions):
-    """The results of functions, in their order; herd7 runs outside of Python, so threads will do."""
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        yield from pool.map(lambda function: function(), functions)

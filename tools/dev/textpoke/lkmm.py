@@ -2,7 +2,7 @@
 """What the poker and the trap handler rely on in the kernel's memory model: litmus tests, and a broken twin of each."""
 
 from . import base as bases
-from . import litmus, paths
+from . import claims, litmus, paths
 from .errors import Fail
 from .ktap import FAILED, Result
 
@@ -51,4 +51,4 @@ def results(folder=FOLDER):
         return
     if not tests:
         yield Result(f"{PREFIX}: has tests", FAILED, f"there is none in {folder}")
-    yield from litmus.all_at_once(_checks(tests, lambda text: litmus.observe(command, text, cwd=model)))
+    yield from claims.all_at_once(_checks(tests, lambda text: litmus.observe(command, text, cwd=model)))

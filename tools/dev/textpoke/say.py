@@ -4,6 +4,8 @@
 Progress goes to stderr: stdout belongs to a guest's console and to results.
 """
 
+import atexit
+import functools
 import os
 import shlex
 import signal
@@ -120,10 +122,13 @@ def run(cmd, log=None, what=None, cwd=None, env=None, stdin=None, timeout=None, 
         out.flush()
         process = _start(cmd, cwd=cwd, env=_environment(env), stdout=out,
                          stdin=stdin or subprocess.DEVNULL, stderr=subprocess.STDOUT)
+        # An interruption reaches the main thread alone.
+        end = atexit.register(functools.partial(_end, process))
         try:
             status = _watch(process, what, log, timeout)
         finally:
-            _end(process)
+            end()
+            atexit.unregister(end)
     if status is None or (status and check):
         _give_up(status, cmd, what, log)
     return status
