@@ -2,6 +2,7 @@
 /*
  * The files that the tests need, and the counters of the text poke core.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,11 +26,14 @@ int write_file(const char *path, const char *text)
 	ssize_t len = strlen(text);
 	int fd = open(path, O_WRONLY);
 	ssize_t done;
+	int saved;
 
 	if (fd < 0)
 		return -1;
 	done = write(fd, text, len);
+	saved = errno;
 	close(fd);
+	errno = saved;
 	return done == len ? 0 : -1;
 }
 

@@ -2,6 +2,7 @@
 /*
  * CPUs that go offline and come back, one after the other, all the time.
  */
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include "text_poke.h"
 
 #define PAUSE_US	20000
+#define PAUSES_MAX	500
 
 static struct {
 	pthread_t thread;
@@ -17,14 +19,24 @@ static struct {
 	int cycles;
 } hotplug;
 
-/* Returns 0, or -1 if the CPU has stayed what it was. */
+/*
+ * Returns 0, or -1 if the CPU has stayed what it was. While the machine goes to
+ * sleep no CPU can come; who is left offline then would be so for all tests
+ * that follow.
+ */
 int cpu_set_online(int cpu, bool online)
 {
 	char path[64];
+	int tries = 0;
 
 	snprintf(path, sizeof(path),
 		 "/sys/devices/system/cpu/cpu%d/online", cpu);
-	return write_file(path, online ? "1" : "0");
+	while (write_file(path, online ? "1" : "0")) {
+		if (!online || errno != EBUSY || ++tries > PAUSES_MAX)
+			return -1;
+		usleep(PAUSE_US);
+	}
+	return 0;
 }
 
 /* CPU 0 stays: on some machines it cannot go. */
