@@ -17,6 +17,15 @@
 #define TEXT_POKE_WINDOW	PAGE_SIZE
 #endif
 
+/*
+ * An array that kvfree() frees, for the sites of a batch.  The trap handler
+ * reads it and must not fault there: an architecture whose page tables get the
+ * entries of vmalloc'd memory one by one, in page faults, has its own.
+ */
+#ifndef arch_text_poke_alloc
+#define arch_text_poke_alloc	kvmalloc_array
+#endif
+
 #ifndef arch_text_poke_atomic
 /**
  * arch_text_poke_atomic - may old and new be exchanged under a running CPU?

@@ -853,9 +853,9 @@ static bool grow_batch(void)
 
 	if (text_poke_should_fail(TEXT_POKE_FAULT_QUEUE))
 		return false;
-	sites = kvmalloc_array(batch.size * 2, sizeof(*sites),
-			       GFP_KERNEL | __GFP_NOWARN |
-			       __GFP_RETRY_MAYFAIL);
+	sites = arch_text_poke_alloc(batch.size * 2, sizeof(*sites),
+				     GFP_KERNEL | __GFP_NOWARN |
+				     __GFP_RETRY_MAYFAIL);
 	if (!sites)
 		return false;
 

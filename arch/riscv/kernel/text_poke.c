@@ -77,14 +77,11 @@
  * is assembly, and the accounting of nested vector contexts, which is notrace
  * and has no static key.  The KUnit test walks all jump labels to see that
  * this is so.  Otherwise all of the kernel's text runs with its own vector:
- * what switches to a guest or into suspend is assembly; what kexec and
- * hibernation run are copies that are not kernel text.  The exception is
+ * what switches to a guest is assembly; what kexec and hibernation run are
+ * copies that are not kernel text.  The exceptions are
  * kvm_riscv_vcpu_unpriv_read(), which has another vector for the few
- * instructions that it makes for a guest.
- *
- * A 32-bit kernel completes page tables by page faults, whose handler may be
- * traced: there the handler must not be the first to touch a large batch, which
- * is in vmalloc'd memory, on behalf of a task.  Nothing sees to that yet.
+ * instructions that it makes for a guest, and suspend_restore_csrs(), which
+ * nobody may trace or probe.
  */
 #include <linux/extable.h>
 #include <linux/kernel.h>

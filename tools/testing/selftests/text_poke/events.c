@@ -15,7 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 #include <linux/perf_event.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 
 #include "text_poke.h"
@@ -26,6 +28,7 @@
 
 struct ring {
 	int fd;
+	int leader;
 	size_t bytes;
 	struct perf_event_mmap_page *meta;
 	__u8 *data;
@@ -35,6 +38,7 @@ struct events {
 	struct ring *rings;
 	int nr_rings;
 	size_t ring_bytes;
+	enum start how;
 	struct pokes pokes;
 	struct notes notes;
 	__u64 lost;
@@ -76,25 +80,53 @@ struct sample_id {
 	__u32 cpu, reserved;
 };
 
+static int perf_open(struct perf_event_attr *attr, pid_t pid, int cpu,
+		     int leader)
+{
+	attr->type = PERF_TYPE_SOFTWARE;
+	attr->size = sizeof(*attr);
+	attr->config = PERF_COUNT_SW_DUMMY;
+	return syscall(SYS_perf_event_open, attr, pid, cpu, leader,
+		       PERF_FLAG_FD_CLOEXEC);
+}
+
+static const struct perf_event_attr text_poke_attr = {
+	.sample_type	= PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU,
+	.read_format	= PERF_FORMAT_LOST,
+	.sample_id_all	= 1,
+	.text_poke	= 1,
+	.ksymbol	= 1,
+	.use_clockid	= 1,
+	.clockid	= CLOCK_MONOTONIC_RAW,
+};
+
 int perf_open_text_poke(pid_t pid, int cpu, bool exclude_kernel)
 {
+	struct perf_event_attr attr = text_poke_attr;
+
+	attr.exclude_kernel = exclude_kernel;
+	return perf_open(&attr, pid, cpu, -1);
+}
+
+/* For who is to be enabled by something else than its own file. */
+static int perf_open_disabled(int cpu, int leader)
+{
+	struct perf_event_attr attr = text_poke_attr;
+
+	attr.disabled = 1;
+	return perf_open(&attr, -1, cpu, leader);
+}
+
+/* It wants no records itself; a group has one clock. */
+static int perf_open_leader(int cpu)
+{
 	struct perf_event_attr attr = {
-		.type		= PERF_TYPE_SOFTWARE,
-		.size		= sizeof(attr),
-		.config		= PERF_COUNT_SW_DUMMY,
-		.sample_type	= PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-				  PERF_SAMPLE_CPU,
-		.read_format	= PERF_FORMAT_LOST,
-		.sample_id_all	= 1,
-		.text_poke	= 1,
-		.ksymbol	= 1,
-		.use_clockid	= 1,
-		.clockid	= CLOCK_MONOTONIC_RAW,
-		.exclude_kernel	= exclude_kernel,
+		.disabled	= 1,
+		.use_clockid	= text_poke_attr.use_clockid,
+		.clockid	= text_poke_attr.clockid,
 	};
 
-	return syscall(SYS_perf_event_open, &attr, pid, cpu, -1,
-		       PERF_FLAG_FD_CLOEXEC);
+	return perf_open(&attr, -1, cpu, -1);
 }
 
 /* A list with holes would be taken for a kernel that lost records. */
@@ -238,6 +270,24 @@ static void ring_close(struct ring *r)
 {
 	munmap(r->meta, sysconf(_SC_PAGESIZE) + r->bytes);
 	close(r->fd);
+	if (r->leader >= 0)
+		close(r->leader);
+}
+
+static int ring_open(struct ring *r, int cpu, enum start how)
+{
+	r->leader = -1;
+	switch (how) {
+	case START_GROUP:
+		r->leader = perf_open_leader(cpu);
+		if (r->leader < 0)
+			return -1;
+		/* fall through */
+	case START_TASK:
+		return perf_open_disabled(cpu, r->leader);
+	default:
+		return perf_open_text_poke(-1, cpu, false);
+	}
 }
 
 /* CPUs that are not online answer ENODEV and have nothing to record. */
@@ -250,7 +300,7 @@ static int rings_open(struct events *ev)
 		struct ring *r = &ev->rings[ev->nr_rings];
 
 		r->bytes = ev->ring_bytes;
-		r->fd = perf_open_text_poke(-1, cpu, false);
+		r->fd = ring_open(r, cpu, ev->how);
 		if (r->fd < 0 && errno == ENODEV)
 			continue;
 		if (r->fd < 0)
@@ -268,24 +318,52 @@ static int rings_map(struct events *ev)
 	return 0;
 }
 
-static struct events *events_new(size_t ring_bytes)
+static struct events *events_new(size_t ring_bytes, enum start how)
 {
 	struct events *ev = must_alloc(calloc(1, sizeof(*ev)));
 
 	ev->ring_bytes = ring_bytes;
+	ev->how = how;
 	pthread_mutex_init(&ev->lock, NULL);
 	return rings_open(ev) ? NULL : ev;
 }
 
-/* Without buffers: nothing is recorded before events_start(). */
-struct events *events_prepare(void)
+/* Without buffers, or disabled: nothing is recorded before events_start(). */
+struct events *events_prepare(enum start how)
 {
-	return events_new(RING_BYTES);
+	struct events *ev = events_new(RING_BYTES, how);
+
+	if (!ev || how == START_MAP)
+		return ev;
+	return rings_map(ev) ? NULL : ev;
+}
+
+static int groups_enable(struct events *ev)
+{
+	for (int i = 0; i < ev->nr_rings; i++)
+		if (ioctl(ev->rings[i].leader, PERF_EVENT_IOC_ENABLE,
+			  PERF_IOC_FLAG_GROUP))
+			return -1;
+	return 0;
+}
+
+/* By the thread that has prepared them. */
+static int events_begin(struct events *ev)
+{
+	switch (ev->how) {
+	case START_GROUP:
+		return groups_enable(ev);
+	case START_TASK:
+		return prctl(PR_TASK_PERF_EVENTS_ENABLE);
+	default:
+		return rings_map(ev);
+	}
 }
 
 int events_start(struct events *ev)
 {
-	if (rings_map(ev) || pthread_create(&ev->drainer, NULL, drainer, ev))
+	if (events_begin(ev) ||
+	    pthread_create(&ev->drainer, NULL, drainer, ev))
 		return -1;
 	ev->drains = true;
 	return 0;
@@ -293,7 +371,7 @@ int events_start(struct events *ev)
 
 struct events *events_open(void)
 {
-	struct events *ev = events_prepare();
+	struct events *ev = events_prepare(START_MAP);
 
 	return ev && !events_start(ev) ? ev : NULL;
 }
@@ -301,7 +379,8 @@ struct events *events_open(void)
 /* Buffers of one page, which nobody reads before events_settle(). */
 struct events *events_open_small(void)
 {
-	struct events *ev = events_new(sysconf(_SC_PAGESIZE));
+	struct events *ev = events_new(sysconf(_SC_PAGESIZE),
+				       START_MAP);
 
 	return ev && !rings_map(ev) ? ev : NULL;
 }

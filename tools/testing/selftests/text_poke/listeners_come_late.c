@@ -3,8 +3,9 @@
  * Who begins to listen while text is changed, and then copies the text, can take
  * the copy to where memory is in the end by the records that come from there on.
  *
- * An event gets records once its buffer is mapped. What the batch of that time
- * has recorded before is nowhere: so its traps must not be in the copy.
+ * An event gets records once its buffer is mapped and it is enabled, by itself,
+ * with its group, or with all that its task has opened. What the batch of that
+ * time has recorded before is nowhere: so its traps must not be in the copy.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -19,6 +20,11 @@
 #define MIDWAY_MIN	5
 #define STEP_US		20000
 #define QUIET_US	50000
+
+static const char * const ways[NR_STARTS] = {
+	[START_MAP] = "mapped", [START_GROUP] = "enabled_with_their_group",
+	[START_TASK] = "enabled_with_their_task",
+};
 
 static struct image first, last;
 static bool changed;
@@ -63,15 +69,15 @@ static bool listen_after(struct events *ev, unsigned int delay)
 	usleep(delay);
 	midway = !__atomic_load_n(&changed, __ATOMIC_ACQUIRE);
 	if (events_start(ev))
-		ksft_exit_fail_perror("mapping the buffers");
+		ksft_exit_fail_perror("beginning to listen");
 	copy_text(&first);
 	return midway;
 }
 
 /* Returns how many bytes the records do not account for. */
-static size_t come_late(unsigned int delay, int *midway)
+static size_t come_late(enum start how, unsigned int delay, int *midway)
 {
-	struct events *ev = events_prepare();
+	struct events *ev = events_prepare(how);
 	struct verdict v;
 	pthread_t tracer;
 
@@ -87,33 +93,40 @@ static size_t come_late(unsigned int delay, int *midway)
 	return v.diff;
 }
 
-int main(void)
+static void come_late_often(enum start how)
 {
 	size_t wrong = 0, rounds = 0;
 	int midway = 0;
 
+	for (unsigned int i = 1; i <= ROUNDS; i++) {
+		size_t diff = come_late(how, i * STEP_US, &midway);
+
+		wrong += diff;
+		rounds += !!diff;
+	}
+	ksft_test_result(midway >= MIDWAY_MIN,
+			 "%s_in_the_middle: %d of %d times\n", ways[how],
+			 midway, ROUNDS);
+	ksft_test_result(!wrong,
+			 "%s_records_lead_to_the_end: %zu bytes differ in %zu rounds\n",
+			 ways[how], wrong, rounds);
+}
+
+int main(void)
+{
 	ksft_print_header();
 	if (geteuid())
 		ksft_exit_skip("text-poke records and kcore need root\n");
 	mount_kernel_fs();
 	if (access(TRACER, W_OK))
 		ksft_exit_skip("no tracer\n");
-	ksft_set_plan(2);
+	ksft_set_plan(2 * NR_STARTS);
 	if (text_range(&first))
 		ksft_exit_fail_perror("finding _stext and _etext");
 	last = first;
 	write_file("/sys/kernel/tracing/tracing_on", "0");
-	for (unsigned int i = 1; i <= ROUNDS; i++) {
-		size_t diff = come_late(i * STEP_US, &midway);
-
-		wrong += diff;
-		rounds += !!diff;
-	}
+	for (enum start how = 0; how < NR_STARTS; how++)
+		come_late_often(how);
 	write_file("/sys/kernel/tracing/tracing_on", "1");
-	ksft_test_result(midway >= MIDWAY_MIN,
-			 "in_the_middle: %d of %d times\n", midway, ROUNDS);
-	ksft_test_result(!wrong,
-			 "records_lead_to_the_end: %zu bytes differ in %zu rounds\n",
-			 wrong, rounds);
 	ksft_finished();
 }

@@ -83,8 +83,11 @@ struct verdict {
 /* events.c */
 struct events;
 
+/* How events come to record: by their buffers, their group, or their task. */
+enum start { START_MAP, START_GROUP, START_TASK, NR_STARTS };
+
 int perf_open_text_poke(pid_t pid, int cpu, bool exclude_kernel);
-struct events *events_prepare(void);
+struct events *events_prepare(enum start how);
 int events_start(struct events *ev);
 struct events *events_open(void);
 struct events *events_open_small(void);
