@@ -19,7 +19,7 @@ def _checks(path, observe):
         return
     yield from litmus.checks(PREFIX, test, observe)
     if not any(change.kind == litmus.MUTANT for change in test.changes):
-        yield lambda: litmus.unchallenged(PREFIX, test)
+        yield lambda: claims.unchallenged(f"{PREFIX}: {path.stem}")
 
 
 def mutants(folder=FOLDER):

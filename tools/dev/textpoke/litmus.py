@@ -244,8 +244,3 @@ def checks(prefix, test, observe_text):
         wanted = SOMETIMES if change.kind == MUTANT else test.result
         yield lambda change=change, wanted=wanted: _expect(
             _called(prefix, test, change), wanted, lambda: observe_text(changed(test, change)))
-
-
-def unchallenged(prefix, test):
-    """The failure of a test that nothing was tried on."""
-    return Result(f"{prefix}: {test.path.stem}: has mutants", FAILED, "nothing shows that this test can fail")

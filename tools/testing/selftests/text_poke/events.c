@@ -277,17 +277,14 @@ static void ring_close(struct ring *r)
 static int ring_open(struct ring *r, int cpu, enum start how)
 {
 	r->leader = -1;
-	switch (how) {
-	case START_GROUP:
+	if (how == START_MAP)
+		return perf_open_text_poke(-1, cpu, false);
+	if (how == START_GROUP) {
 		r->leader = perf_open_leader(cpu);
 		if (r->leader < 0)
 			return -1;
-		/* fall through */
-	case START_TASK:
-		return perf_open_disabled(cpu, r->leader);
-	default:
-		return perf_open_text_poke(-1, cpu, false);
 	}
+	return perf_open_disabled(cpu, r->leader);
 }
 
 /* CPUs that are not online answer ENODEV and have nothing to record. */
@@ -379,8 +376,7 @@ struct events *events_open(void)
 /* Buffers of one page, which nobody reads before events_settle(). */
 struct events *events_open_small(void)
 {
-	struct events *ev = events_new(sysconf(_SC_PAGESIZE),
-				       START_MAP);
+	struct events *ev = events_new(sysconf(_SC_PAGESIZE), START_MAP);
 
 	return ev && !rings_map(ev) ? ev : NULL;
 }
