@@ -393,9 +393,10 @@ static int write_window(enum text_poke_pass pass, unsigned int *i,
 		if (batch.sites[*i].data) {
 			/*
 			 * A literal before the branch that makes somebody read
-			 * it.  Pairs with the branch itself: who has fetched
-			 * it reads the literal afterwards, by a load whose
-			 * address depends on where the branch was.
+			 * it.  Pairs with the fetch of that branch, by a load
+			 * whose address depends on where the branch was.  Where
+			 * that does not order the two, as on RISC-V, either
+			 * value has to do: see what reads the literal.
 			 */
 			smp_wmb();
 		}

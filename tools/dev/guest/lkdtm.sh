@@ -3,27 +3,13 @@
 # Lets calls and returns go astray, first in a text at rest, then in one full of traps, in the
 # words of the selftests' runner. Whether the kernel catches them must not depend on that.
 
+. /lib/textpoke.sh
 . /lib/armed.sh
 
 PROVOKE=/sys/kernel/debug/provoke-crash/DIRECT
 CAUGHT="call trace:|ok: control flow unchanged"
 UNPROTECTED="this kernel .* was built \*without\*"
-COMPLAINT="WARNING: |BUG: |kernel BUG|Oops|Unable to handle|rcu: INFO|lockup"
-number=0
-
-# result WORDS: a line of the report, from the status before.
-result()
-{
-	if [ $? = 0 ]; then word=ok; else word="not ok"; fi
-	number=$((number + 1))
-	echo "$word $number selftests: lkdtm: $*"
-}
-
-# Has the kernel said nothing bad since we last looked?
-quiet()
-{
-	! dmesg -c | grep -E "$COMPLAINT" | sed 's/^/# /' | grep .
-}
+suite=lkdtm
 
 # provoke CASE WHEN: it kills whoever asks for it.
 provoke()
@@ -67,5 +53,4 @@ armed()
 	armed
 } >/tmp/selftests.ktap
 cat /tmp/selftests.ktap
-. /lib/textpoke.sh
 cd /tmp && send_out selftests.ktap

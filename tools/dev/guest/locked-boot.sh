@@ -3,15 +3,9 @@
 # A kernel that is locked down from the start breaks nothing, whatever its command line says,
 # in the words of the selftests' runner.
 
-number=0
+. /lib/textpoke.sh
 
-# result WORDS: a line of the report, from the status before.
-result()
-{
-	if [ $? = 0 ]; then word=ok; else word="not ok"; fi
-	number=$((number + 1))
-	echo "$word $number selftests: lockdown: $*"
-}
+suite=lockdown
 
 # The words are there, and somebody was asked and said no.
 asked_for()
@@ -29,5 +23,4 @@ asked_for()
 	grep -q N /sys/module/text_poke_torture/parameters/run && ! dmesg | grep -q "torture module"
 	result nothing-is-tortured
 } >/tmp/selftests.ktap
-. /lib/textpoke.sh
 cd /tmp && send_out selftests.ktap

@@ -4,20 +4,14 @@
 # each has to say, and unloads it, in the words of the selftests' runner. One that is loaded
 # again must find everything as the first one did.
 
+. /lib/textpoke.sh
+
 TRACING=/sys/kernel/tracing
 # Some change what they say every two seconds.
 PATIENCE=60
-COMPLAINT="WARNING: |BUG: |kernel BUG|Oops|Unable to handle|rcu: INFO|lockup|Counter called"
-number=0
+COMPLAINT="$COMPLAINT|Counter called"
+suite=samples
 again=
-
-# result WORDS: a line of the report, from the status before.
-result()
-{
-	if [ $? = 0 ]; then word=ok; else word="not ok"; fi
-	number=$((number + 1))
-	echo "$word $number selftests: samples: $*"
-}
 
 # said FILE PATTERN...: does the file come to have lines of each? Each turn wakes tasks and has page faults.
 said()
@@ -37,7 +31,7 @@ said()
 # Has the kernel said nothing bad, and does it call nobody any more?
 at_rest()
 {
-	! dmesg -c | grep -E "$COMPLAINT" | sed 's/^/# /' | grep . && [ ! -s $TRACING/enabled_functions ]
+	quiet && [ ! -s $TRACING/enabled_functions ]
 }
 
 # sample "MODULE OPTION..." FILE PATTERN...: nothing that it says is from before.
@@ -76,5 +70,4 @@ samples()
 	samples
 } >/tmp/selftests.ktap
 cat /tmp/selftests.ktap
-. /lib/textpoke.sh
 cd /tmp && send_out selftests.ktap

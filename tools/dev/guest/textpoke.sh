@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# For jobs in the guest: give a verdict, send files out. Read with `. /lib/textpoke.sh`.
+# For jobs in the guest: report, give a verdict, send files out. Read with `. /lib/textpoke.sh`.
 #
 # The verdict and the files go through virtio ports, not the console: whatever a test
 # or the kernel prints can neither fake nor garble them.
@@ -40,6 +40,23 @@ send_out()
 {
 	local port
 	port=$(textpoke_port out) && tar -cf "$port" "$@"
+}
+
+# result WORDS: whether what was done before it succeeded, as the next line of $suite in a report
+# in the words of the selftests' runner.
+result()
+{
+	if [ $? = 0 ]; then word=ok; else word="not ok"; fi
+	number=$((number + 1))
+	echo "$word $number selftests: $suite: $*"
+}
+
+COMPLAINT="WARNING: |BUG: |kernel BUG|Oops|Unable to handle|rcu: INFO|lockup"
+
+# Has the kernel said nothing bad since we last looked?
+quiet()
+{
+	! dmesg -c | grep -E "$COMPLAINT" | sed 's/^/# /' | grep .
 }
 
 # coverage: put into gcov/ what the kernel has counted of its own lines, and name that folder;

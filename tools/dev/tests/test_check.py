@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 from pathlib import Path
@@ -191,20 +192,62 @@ class Ftracetest(unittest.TestCase):
 
     def test_no_more_at_once_than_asked_for(self):
         running, most = [], []
+        two = threading.Barrier(2)
 
         def function(number):
             running.append(number)
             most.append(len(running))
-            time.sleep(0.02)
+            # Each waits for another one.
+            two.wait(timeout=60)
             running.remove(number)
             return number
 
-        self.assertEqual(tests.side_by_side([functools.partial(function, number) for number in range(5)]), list(range(5)))
+        self.assertEqual(tests.side_by_side([functools.partial(function, number) for number in range(4)]), list(range(4)))
         self.assertEqual(max(most), 2)
 
     @staticmethod
     def refuse():
         raise Fail(INFRA, "no guest")
+
+
+class Booting(unittest.TestCase):
+    def boots(self, code, verdict):
+        result = mock.Mock(code=code, verdict=verdict, badness=(), reason="why")
+        with mock.patch.multiple(check.boot, boot=lambda *_, **__: result, report=mock.DEFAULT), \
+                mock.patch.object(check.initramfs, "build_initramfs"):
+            return [each.status for each in check.boots("x86", None)]
+
+    def test_a_guest_that_only_powers_off_has_not_shown_anything(self):
+        self.assertEqual(self.boots(OK, 0), [PASSED, PASSED])
+        self.assertEqual(self.boots(OK, None), [FAILED, PASSED])
+        self.assertEqual(self.boots(TEST_FAILED, 1), [FAILED, PASSED])
+
+
+class KUnit(unittest.TestCase):
+    LOG = """
+[    1.1]     # Subtest: text_poke
+[    1.2]     ok 1 alone # SKIP needs a second CPU
+[    1.3]     ok 2 other
+[    1.4] ok 1 text_poke
+"""
+
+    def kunit(self, *statuses):
+        cases = [{"name": name, "status": status} for name, status in zip(("alone", "other"), statuses)]
+        parsed = {"name": "KUnit Test Group", "sub_groups": [{"name": "text_poke", "test_cases": cases}]}
+        with mock.patch.multiple(tests, in_guest=mock.DEFAULT, sent=lambda *_: self.LOG, _parsed=lambda *_: parsed, KUNIT_SUITES=("text_poke",),
+                                 guest_results=lambda *_: [], arches=mock.DEFAULT), mock.patch.object(tests.initramfs, "build_initramfs"):
+            tests.arches.get.return_value.kunit = ()
+            return tests.kunit("x86", Path("x86"))
+
+    def test_a_case_says_why_it_was_skipped(self):
+        found = self.kunit("SKIP", "PASS")
+        self.assertEqual([(each.status, each.note) for each in found], [(SKIPPED, "needs a second CPU"), (PASSED, "")])
+
+    def test_or_has_failed(self):
+        self.assertEqual([each.status for each in self.kunit("PASS", "SKIP")], [PASSED, FAILED])
+
+    def test_a_suite_of_which_all_was_skipped_did_not_run(self):
+        self.assertEqual(self.kunit("SKIP")[-1].name, "text_poke: the suite ran")
 
 
 class TakingTurns(unittest.TestCase):

@@ -85,6 +85,12 @@ class Keeping(unittest.TestCase):
             self.assertTrue(self.step(report, name)[0])
         self.assertEqual(self.done, ["arm64: KASAN: KUnit"])
 
+    def test_a_pattern_that_fits_nothing_is_a_slip(self):
+        report = self.report(only="arm64: KASAN")
+        self.step(report, "arm64: KASAN: KUnit")
+        with self.assertRaisesRegex(Fail, "ONLY=arm64: KASAN matches none of the steps: arm64: KASAN: KUnit"):
+            report.end()
+
 
 class Variants(unittest.TestCase):
     def test_every_part_is_known(self):

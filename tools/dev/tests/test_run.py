@@ -56,8 +56,8 @@ class Verdict(unittest.TestCase):
     good = {"records": 10, "sites": 5, "changed": 20}
     grown = {"pokes": 10, "batches": 1, "syncs": 3, "traps": 2}
 
-    def verdict(self, base=False, grown=grown, **fields):
-        return run.verdict(Result(**(self.good | fields)), grown, base)[1]
+    def verdict(self, base=False, grown=grown, calls=("call",), **fields):
+        return run.verdict(Result(**(self.good | fields)), grown, calls, base)[1]
 
     def test_complete(self):
         self.assertEqual(self.verdict(), OK)
@@ -68,6 +68,7 @@ class Verdict(unittest.TestCase):
             self.assertEqual(self.verdict(**{fault: 1}), TEST_FAILED, fault)
         self.assertEqual(self.verdict(changed=0), TEST_FAILED)
         self.assertEqual(self.verdict(grown=self.grown | {"traps": 0}), TEST_FAILED)
+        self.assertEqual(self.verdict(calls=()), TEST_FAILED)
 
     def test_nothing_recorded_is_what_the_base_shows(self):
         nothing = {"records": 0, "forwards": 20, "backwards": 20}

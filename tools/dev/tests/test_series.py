@@ -936,6 +936,12 @@ class Commands(unittest.TestCase):
         self.usage("boot", says="ARCH=vax", ARCH="vax")
         self.usage("kernel", "LLVM=yes", says="LLVM=yes")
         self.usage("apply", says="KERNEL=")
+        self.usage("apply", "KERNEL=~nobody-of-that-name/linux", says="is not a folder")
+        self.usage("boot", "SMP=x", says="SMP=x")
+        self.usage("boot", "INITRD=/nowhere", says="INITRD=/nowhere is not a file")
+        self.usage("shell", "QEMU_ARGS='", says="QEMU_ARGS cannot be split")
+        self.usage("kunit", "ARCH=powerpc", says="ARCH=powerpc does not have yet: use x86, ")
+        self.usage("mutants", "ONLY=no-such-mutant", says="ONLY=no-such-mutant matches none of the mutants: ")
 
     def test_what_make_was_given_is_checked_too(self):
         self.usage("boot", says="ACRH is no option", MAKEFLAGS="rR -- APPEND=a\\ b=c ACRH=x86")
@@ -955,6 +961,12 @@ class Commands(unittest.TestCase):
             with mock.patch.dict(cli.COMMANDS, {"gates": cli.Command("", "", mock.Mock(side_effect=OSError(number, "x", "f")))}):
                 status, said, _ = self.main("gates")
             self.assertEqual((status, len(said.splitlines())), (code, 1))
+
+    def test_what_nobody_expected_is_no_failed_test(self):
+        with mock.patch.dict(cli.COMMANDS, {"gates": cli.Command("", "", mock.Mock(side_effect=RuntimeError("x")))}):
+            status, said, _ = self.main("gates")
+        self.assertEqual(status, errors.INFRA)
+        self.assertIn("RuntimeError: x", said)
 
     def test_make_hands_over_code_and_options(self):
         root = paths.DEV.parent.parent

@@ -208,7 +208,7 @@ def user_tree():
     named = os.environ.get("KERNEL")
     if not named:
         return None
-    tree = Path(named).expanduser().absolute()
+    tree = Path(os.path.expanduser(named)).absolute()
     if not tree.is_dir():
         raise Fail(USAGE, f"KERNEL={named} is not a folder")
     return tree

@@ -424,6 +424,11 @@ def _announce(command, folder):
     say(f"QEMU: cd {shlex.quote(str(folder))} && {shlex.join(command)}")
 
 
+def _check_initrd(initrd):
+    if initrd and not Path(initrd).is_file():
+        raise Fail(USAGE, f"INITRD={initrd} is not a file")
+
+
 def boot(arch, kernel_path, initrd, smp=2, append="", qemu_args="", timeout=None, out=None, interactive=False,
          mem=MEMORY, echo=True, turns=False, grace=PANIC_GRACE):
     """Boot a build folder or an image with an initramfs; returns the Result.
@@ -435,8 +440,7 @@ def boot(arch, kernel_path, initrd, smp=2, append="", qemu_args="", timeout=None
     """
     arch = arches.get(arch)
     image = kernel.image_of(arch, kernel_path).absolute()
-    if initrd and not Path(initrd).is_file():
-        raise Fail(USAGE, f"INITRD={initrd} is not a file")
+    _check_initrd(initrd)
     version, mode, folder = _good_qemu(arch), _mode(interactive), _folder(arch)
     free = 1 if turns else enough_cores(smp)
     command = compose(arch, image, initrd and Path(initrd).absolute(), smp, append, qemu_args, mem, mode, free)
@@ -467,10 +471,15 @@ def _kernel(options):
 
 
 def _boot(options, job, interactive):
+    # Whatever is wrong with what was asked for is told before a kernel is built.
+    smp, timeout = options.number("SMP", 2), options.number("TIMEOUT")
+    initrd, qemu_args = options.get("INITRD"), options.get("QEMU_ARGS", "")
+    _check_initrd(initrd)
+    _words(qemu_args)
     kernel_path = _kernel(options)
-    initrd = options.get("INITRD") or initramfs.build_initramfs(options.arch, job=job, kdir=kernel_path)
-    result = boot(options.arch, kernel_path, initrd, options.number("SMP", 2), options.get("APPEND", ""),
-                  options.get("QEMU_ARGS", ""), options.number("TIMEOUT"), interactive=interactive)
+    if not initrd:
+        initrd = initramfs.build_initramfs(options.arch, job=job, args=[str(smp)] if job else (), kdir=kernel_path)
+    result = boot(options.arch, kernel_path, initrd, smp, options.get("APPEND", ""), qemu_args, timeout, interactive=interactive)
     report(result)
     return result.code
 

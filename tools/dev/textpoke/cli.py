@@ -12,14 +12,15 @@ import re
 import shutil
 import signal
 import sys
+import traceback
 from dataclasses import dataclass
 
 from . import errors, paths
-from .errors import INFRA, MISSING, OK, USAGE, Fail
+from .errors import INFRA, INTERRUPTED, MISSING, OK, USAGE, Fail
 from .say import say
 
 VARIABLES = {
-    "ARCH": "x86, arm64 (default), riscv or powerpc",
+    "ARCH": "x86, arm64 (default), riscv or powerpc; i386 for kernels of 32 bits",
     "LLVM": "1: build with clang",
     "KERNEL": "your own Linux 6.12.y tree: the base to build, or what `apply` changes",
     "BASE": "1: the same on the unpatched kernel",
@@ -114,11 +115,12 @@ def _pass(module, function):
 
 @dataclass(frozen=True)
 class Command:
-    """What a command does, in a line, the options it knows, and how it is run."""
+    """What a command does, in a line, the options it knows, how it is run, and whether on architectures with a backend only."""
 
     help: str
     options: str
     run: object
+    backend: bool = False
 
 
 GUEST = "ARCH LLVM KERNEL BASE KDIR INITRD SMP APPEND QEMU_ARGS TIMEOUT"
@@ -131,18 +133,18 @@ COMMANDS = {
                           "ARCH KERNEL ONLY", _pass("full", "main")),
     "kernel": Command("build/<arch>: the kernel with the series", "ARCH LLVM KERNEL BASE", _kernel),
     "base-kernel": Command("build/base-<arch>: the same without the series", "ARCH LLVM KERNEL", lambda options: _kernel(options, True)),
-    "boot": Command("boot any kernel with any initramfs; the exit status comes from the guest", GUEST, _pass("boot", "main")),
+    "boot": Command("boot any kernel with any initramfs; it passes if its /init or job does", GUEST, _pass("boot", "main")),
     "shell": Command("an interactive shell in that guest", GUEST, _pass("boot", "shell")),
-    "kunit": Command("the KUnit tests", "ARCH LLVM KERNEL TIMEOUT", _pass("check", "kunit")),
-    "kselftest": Command("the selftests, ftracetest among them", "ARCH LLVM KERNEL TIMEOUT", _pass("check", "kselftest")),
+    "kunit": Command("the KUnit tests", "ARCH LLVM KERNEL", _pass("check", "kunit"), True),
+    "kselftest": Command("the selftests, ftracetest among them", "ARCH LLVM KERNEL", _pass("check", "kselftest"), True),
     "models": Command("the formal models of the protocol, and whether each notices its mutants", "KERNEL", lambda options: _module("check").formal()),
     "mutants": Command("break the core on purpose, one step after the other: a test has to notice each", "ARCH KERNEL ONLY",
-                       _pass("mutants", "main")),
+                       _pass("mutants", "main"), True),
     "torture": Command("the torture test, beside everything else that changes text or gets in the way", "ARCH LLVM KERNEL MINUTES SMP APPEND",
-                       _pass("check", "torment")),
+                       _pass("check", "torment"), True),
     "coverage": Command("which lines of the core and of a backend the tests execute, and which errors they provoke", "ARCH KERNEL",
-                        _pass("coverage", "main")),
-    "bench": Command("what changing text costs, base and series side by side, against the targets", "ARCH KERNEL", _pass("bench", "main")),
+                        _pass("coverage", "main"), True),
+    "bench": Command("what changing text costs, base and series side by side, against the targets", "ARCH KERNEL", _pass("bench", "main"), True),
     "tree": Command("build/tree: a git tree, one commit per patch, to edit and commit in", "", _call("series", "tree")),
     "refresh": Command("write files and hunks back from build/tree", "", _call("series", "refresh")),
     "series": Command("build/series: what git am takes", "OUT", _series),
@@ -180,6 +182,15 @@ def _check_names(name, command, names):
             raise Fail(USAGE, f"{given} means nothing to {name}, which knows {knows}")
 
 
+def _check_arch(name, command, arch):
+    """Before anything is built."""
+    known_arch(arch)
+    known = _module("arch").ARCHES
+    if command.backend and not known[arch].has_backend:
+        able = ", ".join(each for each in known if known[each].has_backend)
+        raise Fail(USAGE, f"{name} needs a backend, which ARCH={arch} does not have yet: use {able}")
+
+
 def parse(words):
     """Command and options from the words after tp."""
     name, *rest = words or ["help"]
@@ -196,8 +207,8 @@ def parse(words):
     _check_names(name, command, [*given, *_named_by_make()])
     from_environment = {option: os.environ[option] for option in command.options.split() if option in os.environ}
     options = Options(from_environment | given)
-    if name := options.get("ARCH"):
-        known_arch(name)
+    if arch := options.get("ARCH"):
+        _check_arch(name, command, arch)
     return command, options
 
 
@@ -211,7 +222,9 @@ def _settle(command, options):
 
 
 def _sentence(error):
-    """An error of the operating system as something to do."""
+    """An error of the operating system as something to do, or None."""
+    if not isinstance(error, OSError):
+        return None
     where = f" ({error.filename})" if error.filename else ""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return Fail(INFRA, f"the disk is full{where}: make room and run the command again")
@@ -241,10 +254,12 @@ def main(words):
     except Fail as failure:
         message, code = failure.message, failure.code
     except KeyboardInterrupt:
-        message, code = "interrupted: run the command again to go on", 130
-    except OSError as error:
+        message, code = "interrupted: run the command again to go on", INTERRUPTED
+    except Exception as error:  # pylint: disable=broad-exception-caught
+        # Whatever it is, it is no failed test.
         if not (failure := _sentence(error)):
-            raise
+            traceback.print_exc()
+            failure = Fail(INFRA, "this should not have happened: the lines above say where it did")
         message, code = failure.message, failure.code
     print(f"tp: {message}", file=sys.stderr, flush=True)
     return code

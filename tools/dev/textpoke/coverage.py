@@ -75,7 +75,8 @@ class Lines:
 
 def files(name):
     """Those that are looked at, on an architecture."""
-    return [*CORE, f"arch/{arches.get(name).name}/kernel/text_poke.c"]
+    arch = arches.get(name)
+    return [*CORE, f"arch/{arch.kind_of or arch.name}/kernel/text_poke.c"]
 
 
 # Reading what gcov says

@@ -12,6 +12,7 @@ MISSING = 3  # a tool, a package or a privilege
 PANIC = 4
 HANG = 5
 INFRA = 6  # build failed, no network, disk full, bad base
+INTERRUPTED = 130  # as a shell says it of Ctrl-C
 
 MEANING = {
     OK: "passed",
@@ -20,7 +21,8 @@ MEANING = {
     MISSING: "a tool, package or privilege is missing",
     PANIC: "the guest's kernel panicked",
     HANG: "the guest hung",
-    INFRA: "build, network, disk or base is at fault",
+    INFRA: "build, network, disk or base is at fault, or these tools",
+    INTERRUPTED: "interrupted",
 }
 
 

@@ -17,6 +17,7 @@ from fnmatch import fnmatch
 from . import arch as arches
 from . import base as bases
 from . import check, coverage, host, initramfs, kernel, lint, patches, paths, series, tests, torture
+from .errors import USAGE, Fail
 from .ktap import PASSED, Result
 from .say import say
 
@@ -82,6 +83,7 @@ class Kept(check.Report):
         super().__init__()
         self.key, self.only, self.place, self.keys = key, only, place or KEPT, keys or {}
         self.known = self._load()
+        self.names = []
 
     def _load(self):
         return json.loads(self.place.read_text()) if self.place.exists() else {}
@@ -99,6 +101,7 @@ class Kept(check.Report):
     def step(self, name, function, *args, key=None):
         """A step, unless it has passed before; returns whether it has passed or was not asked for."""
         key = key or self.keys.get(name.split(":")[0], self.key)
+        self.names.append(name)
         if not self.wanted(name):
             return True
         if self.known.get(name, {}).get("key") == key:
@@ -111,6 +114,12 @@ class Kept(check.Report):
         if passed:
             self._save(name, key, results)
         return passed
+
+    def end(self):
+        """The exit code, unless nothing was done because of a slip."""
+        if not any(map(self.wanted, self.names)):
+            raise Fail(USAGE, f"ONLY={self.only} matches none of the steps: {'; '.join(self.names)}")
+        return super().end()
 
     def keep(self, name, function, key=None):
         """A step whose results are called as it is."""

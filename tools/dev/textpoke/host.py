@@ -35,6 +35,7 @@ CROSS = {
 LLVM = ("clang-19", "lld-19", "llvm-19")
 LINT = ("perl", "sparse")
 BTF = ("dwarves",)
+MODELS = ("spin", "tcc", "libc6-dev")
 PERF = ("libcap-dev", "libcapstone-dev", "libdw-dev", "libopencsd-dev", "libslang2-dev",
         "libtraceevent-dev", "libunwind-dev", "libzstd-dev", "pkg-config", "zlib1g-dev")
 QEMU = {
@@ -88,7 +89,7 @@ def _release():
     text = Path("/etc/os-release").read_text() if Path("/etc/os-release").exists() else ""
     known = dict(re.findall(r'^(\w+)="?([^"\n]*)"?$', text, re.M))
     if known.get("ID") != "debian" or not known.get("VERSION_CODENAME"):
-        raise Fail(MISSING, "packages can be installed on Debian only: install the tools that `make help` names by hand")
+        raise Fail(MISSING, "packages come from Debian only, and this is none: install by hand those that were just named")
     return known["VERSION_CODENAME"]
 
 
@@ -249,12 +250,18 @@ def _resume_dpkg():
         run(["dpkg", "--configure", "-a"], log=paths.CACHE / "log" / "dpkg.log", what="finishing an interrupted installation")
 
 
+def _lacking(*packages):
+    """Those of packages that are missing, for root; anybody else is told of them."""
+    lacking = missing(*packages)
+    if lacking and os.geteuid() != 0:
+        raise Fail(MISSING, f"missing packages ({' '.join(lacking)}): run `sudo make setup`, then the command again")
+    return lacking
+
+
 def need(*packages, suite=None):
     """Install what is missing of packages (name or name>=version), or say how to."""
-    if not (lacking := missing(*packages)):
+    if not _lacking(*packages):
         return
-    if os.geteuid() != 0:
-        raise Fail(MISSING, f"missing packages ({' '.join(lacking)}): run `sudo make setup`, then the command again")
     with locked("apt"):
         if not (lacking := missing(*packages)):
             return
@@ -267,17 +274,24 @@ def need(*packages, suite=None):
             raise Fail(MISSING, f"the mirror has no new enough {' '.join(still)}: check the machine's apt sources")
 
 
+def _qemu(*arches):
+    names = [name for arch in arches for name in QEMU[arch]]
+    return [name if name == "opensbi" else f"{name}>={QEMU_OLDEST}" for name in names]
+
+
 def need_qemu(*arches):
     """A QEMU for each of arches that is known to be good."""
-    names = [name for arch in arches for name in QEMU[arch]]
-    need(*(name if name == "opensbi" else f"{name}>={QEMU_OLDEST}" for name in names), suite=BACKPORTS)
+    need(*_qemu(*arches), suite=BACKPORTS)
 
 
 def setup(arches=None):
     """Everything that any command needs, at once."""
     arches = arches or list(CROSS)
     cross = [name for arch in arches for name in CROSS[arch]]
-    need(*BUILD, *cross, *PERF, *LLVM, *LINT, *BTF)
+    packages = [*BUILD, *cross, *PERF, *LLVM, *LINT, *BTF, *MODELS]
+    # All in one sentence, for who is not root.
+    _lacking(*packages, *_qemu(*arches))
+    need(*packages)
     need_qemu(*arches)
     say("everything is installed")
 

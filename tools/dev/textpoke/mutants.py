@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatch
 
 from . import check, initramfs, kernel, models, paths, tests
-from .errors import INFRA, Fail
+from .errors import INFRA, USAGE, Fail
 from .ktap import FAILED, PASSED, SKIPPED, Result
 
 TABLE = paths.DEV / "mutants"
@@ -220,7 +220,9 @@ def main(options):
     declared, only = models.mutants(), options.get("ONLY", "*")
     mutants = parse(TABLE.read_text())
     agree(mutants, steps(STEPS.read_text()), declared)
-    mutants = [mutant for mutant in mutants if fnmatch(mutant.word, only)]
+    known, mutants = mutants, [mutant for mutant in mutants if fnmatch(mutant.word, only)]
+    if not mutants:
+        raise Fail(USAGE, f"ONLY={only} matches none of the mutants: {', '.join(mutant.word for mutant in known)}")
     of_models = [mutant for mutant in mutants if mutant.trial == MODEL]
     report = check.Report()
     report.step("models: mutants", model_results, of_models, declared)

@@ -156,8 +156,8 @@ def summary(result, grown):
     return lines
 
 
-def faults(result, grown):
-    """What keeps the verdict from being good, each as words."""
+def faults(result, grown, calls):
+    """What keeps the verdict from being good, each as words. calls: those of the function tracer that changed."""
     found = []
     if not result.changed:
         found.append("no text changed")
@@ -169,12 +169,14 @@ def faults(result, grown):
         found.append(f"{result.lost} records lost")
     if result.records and grown and not grown["traps"]:
         found.append("no trap was handled")
+    if result.records and not calls:
+        found.append("the function tracer changed no call")
     return found
 
 
-def verdict(result, grown, base):
+def verdict(result, grown, calls, base):
     """(line, exit status). A base kernel that records nothing is what BASE=1 is there to show."""
-    found = faults(result, grown)
+    found = faults(result, grown, calls)
     if not found:
         return "VERDICT: complete: the records explain every change of the text", OK
     line = f"VERDICT: incomplete: {', '.join(found)}"
@@ -195,7 +197,7 @@ def report(recording, pokes, lost, arch, base):
         print(f"does not fit: {listing.line(poke)}")
     print("\n".join(summary(result, recording.grown())))
     print(f"all records: {records}")
-    line, status = verdict(result, recording.grown(), base)
+    line, status = verdict(result, recording.grown(), listing.sites("calls"), base)
     print(line, flush=True)
     return status
 

@@ -130,7 +130,7 @@ def mutants(folder=FOLDER):
 
 def results(folder=FOLDER, run=search):
     """A result for each model, and for each of its variants and mutants."""
-    host.need("spin", "tcc", "libc6-dev")
+    host.need(*host.MODELS)
     files = sorted(folder.glob("*.pml"))
     if not files:
         yield Result(f"{PREFIX}: has models", FAILED, f"there is none in {folder}")

@@ -29,6 +29,7 @@ PROGRAMS = ("usr/bin/chrt", "sbin/insmod")
 BASH = ("bash-static",)
 # Under emulation, on a machine that does other things too.
 TIMEOUT = 1800
+SKIPPED_CASE = re.compile(r"ok \d+ (\S+) # SKIP (\S.*)")
 NO_KNOB = re.compile(r"no knob of (\S+) in this kernel")
 HAS_KNOBS = "the workload has its knobs"
 WARNED = re.compile(r"cut here \]-+\n(?:\[[^\]]*\] )?(.+)")
@@ -84,14 +85,19 @@ def _parsed(log, folder):
     return json.loads(out.read_text()) if out.exists() else {}
 
 
-def _cases(group, path=""):
+def _reasons(log):
+    """Why cases of KUnit were skipped, which kunit.py does not tell: name -> reason."""
+    return dict(SKIPPED_CASE.findall(log))
+
+
+def _cases(group, reasons, path=""):
     """Every case of kunit.py's tree."""
     name = f"{path}{group['name']}: " if group.get("name") != "KUnit Test Group" else path
     for sub in group.get("sub_groups", ()):
-        yield from _cases(sub, name)
+        yield from _cases(sub, reasons, name)
     for case in group.get("test_cases", ()):
         status = {"PASS": ktap.PASSED, "SKIP": ktap.SKIPPED}.get(case["status"], ktap.FAILED)
-        yield ktap.Result(f"{name}{case['name']}", status)
+        yield ktap.Result(f"{name}{case['name']}", status, reasons.get(case["name"], "") if status == ktap.SKIPPED else "")
 
 
 def kunit(name, kdir, append="", smp=2, timeout=TIMEOUT):
@@ -101,9 +107,11 @@ def kunit(name, kdir, append="", smp=2, timeout=TIMEOUT):
     result = in_guest(name, kdir, initrd, f"kunit.enable=1 {append}", smp, timeout)
     # A guest that died has sent nothing; its console tells how far the tests got.
     said = sent(result, "kunit.log") or result.console
-    found = list(_cases(_parsed(said, result.out_tar.parent)))
+    expected = known.load(name, kdir.name)
+    found = [known.judge(case, expected) for case in _cases(_parsed(said, result.out_tar.parent), _reasons(said))]
+    ran = [case.name for case in found if case.status != ktap.SKIPPED]
     for suite in KUNIT_SUITES + arches.get(name).kunit:
-        if not any(case.name.startswith(f"{suite}: ") for case in found):
+        if not any(case.startswith(f"{suite}: ") for case in ran):
             found.append(ktap.Result(f"{suite}: the suite ran", ktap.FAILED, "there is no result of it"))
     return found + guest_results("KUnit", result)
 

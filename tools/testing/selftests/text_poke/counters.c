@@ -37,6 +37,11 @@ int write_file(const char *path, const char *text)
 	return done == len ? 0 : -1;
 }
 
+int trace_functions(bool on)
+{
+	return write_file(TRACER, on ? "function" : "nop");
+}
+
 /* Returns -1 on a kernel that does not count. */
 long counter_read(const char *name)
 {

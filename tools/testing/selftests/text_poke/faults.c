@@ -15,7 +15,6 @@
 
 #include "text_poke.h"
 
-#define TRACING		"/sys/kernel/tracing/"
 #define PM_TEST		"/sys/power/pm_test"
 #define PM_TEST_DELAY	"/sys/module/suspend/parameters/pm_test_delay"
 #define SLEEP		"/sys/power/state"
@@ -34,10 +33,10 @@ static void change_text(void)
 	for (;;) {
 		for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
 			write_file(keys[i], "1");
-		write_file(TRACING "current_tracer", "function");
+		trace_functions(true);
 		for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
 			write_file(keys[i], "0");
-		write_file(TRACING "current_tracer", "nop");
+		trace_functions(false);
 	}
 }
 
@@ -80,7 +79,7 @@ void killed_set(bool on)
 		write_file("/proc/sys/kernel/sched_schedstats", "0");
 		write_file(TRACING "events/sched/enable", "0");
 		write_file(TRACING "events/irq/enable", "0");
-		write_file(TRACING "current_tracer", "nop");
+		trace_functions(false);
 	}
 }
 

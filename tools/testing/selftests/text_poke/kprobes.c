@@ -9,7 +9,6 @@
 
 #include "text_poke.h"
 
-#define TRACING		"/sys/kernel/tracing/"
 #define EVENTS		TRACING "kprobe_events"
 #define ENABLE		TRACING "events/text_poke_test/enable"
 #define OFFSET_MAX	96

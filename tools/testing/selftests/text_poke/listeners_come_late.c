@@ -15,7 +15,6 @@
 #include "../kselftest.h"
 #include "text_poke.h"
 
-#define TRACER		"/sys/kernel/tracing/current_tracer"
 #define ROUNDS		20
 #define MIDWAY_MIN	5
 #define STEP_US		20000
@@ -31,7 +30,7 @@ static bool changed;
 
 static void *trace(void *unused)
 {
-	if (write_file(TRACER, "function"))
+	if (trace_functions(true))
 		ksft_exit_fail_perror(TRACER);
 	__atomic_store_n(&changed, true, __ATOMIC_RELEASE);
 	return NULL;
@@ -39,7 +38,7 @@ static void *trace(void *unused)
 
 static void change_back(void)
 {
-	if (write_file(TRACER, "nop"))
+	if (trace_functions(false))
 		ksft_exit_fail_perror(TRACER);
 }
 
@@ -124,9 +123,9 @@ int main(void)
 	if (text_range(&first))
 		ksft_exit_fail_perror("finding _stext and _etext");
 	last = first;
-	write_file("/sys/kernel/tracing/tracing_on", "0");
+	write_file(TRACING "tracing_on", "0");
 	for (enum start how = 0; how < NR_STARTS; how++)
 		come_late_often(how);
-	write_file("/sys/kernel/tracing/tracing_on", "1");
+	write_file(TRACING "tracing_on", "1");
 	ksft_finished();
 }

@@ -14,19 +14,17 @@
 #include "../kselftest.h"
 #include "text_poke.h"
 
-#define TRACER	"/sys/kernel/tracing/current_tracer"
-
 static struct image start, end;
 
 static void change_text(void)
 {
-	if (write_file(TRACER, "function"))
+	if (trace_functions(true))
 		ksft_exit_fail_perror(TRACER);
 }
 
 static void change_back(void)
 {
-	if (write_file(TRACER, "nop"))
+	if (trace_functions(false))
 		ksft_exit_fail_perror(TRACER);
 }
 
@@ -150,11 +148,11 @@ int main(void)
 	ksft_set_plan(7);
 	if (text_range(&start))
 		ksft_exit_fail_perror("finding _stext and _etext");
-	write_file("/sys/kernel/tracing/tracing_on", "0");
+	write_file(TRACING "tracing_on", "0");
 	wait_for_deferred_keys();
 	full_buffers_tell();
 	buffers_that_cannot_be_written_turn_over();
 	listen_without_a_buffer();
-	write_file("/sys/kernel/tracing/tracing_on", "1");
+	write_file(TRACING "tracing_on", "1");
 	ksft_finished();
 }

@@ -15,7 +15,7 @@ few_syncs()
 
 ktap_print_header
 need_counters
-ktap_set_plan 6
+ktap_set_plan 7
 
 counters_begin
 toggle_key
@@ -41,6 +41,7 @@ BEFORE_AND_AFTER=$(./listen sh -c '
 	sed "s/^/after_/" $STATS')
 BEFORE=$(echo "$BEFORE_AND_AFTER" | grep -v ^after_)
 AFTER=$(echo "$BEFORE_AND_AFTER" | sed -n 's/^after_//p')
+expect batches_while_somebody_listens "$(grown batches) -gt 0"
 expect only_guarded_batches "$(grown guarded) -eq $(grown batches)"
 expect few_syncs_per_guarded_batch "$(grown syncs) -le $(few_syncs)"
 expect a_record_per_site "$(grown records) -eq $(grown pokes)"

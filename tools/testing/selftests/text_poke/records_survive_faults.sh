@@ -18,6 +18,8 @@ if [ -d $FAIL ]; then
 	echo -1 > $FAIL/times
 	echo 0 > $FAIL/verbose
 	echo 20 > $FAIL/probability
+else
+	echo "# no knob of fail_text_poke in this kernel"
 fi
 ./replay --workload keys,killed,frozen
 CODE=$?

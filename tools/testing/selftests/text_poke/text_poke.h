@@ -15,6 +15,9 @@
 #include <linux/types.h>
 #include <sys/types.h>
 
+#define TRACING	"/sys/kernel/tracing/"
+#define TRACER	TRACING "current_tracer"
+
 /* One PERF_RECORD_TEXT_POKE. @old and @new share one allocation. */
 struct poke {
 	__u64 time;
@@ -170,6 +173,7 @@ void frozen_set(bool on);
 /* counters.c */
 void mount_kernel_fs(void);
 int write_file(const char *path, const char *text);
+int trace_functions(bool on);
 long counter_read(const char *name);
 double now_seconds(void);
 

@@ -6,8 +6,6 @@
 cd "$(dirname "$0")" || exit 1
 . ./counters.sh
 
-EVENTS=$TRACING/events/text_poke
-
 # sum FIELD: over all ends in the trace.
 sum()
 {
@@ -22,10 +20,7 @@ count()
 
 ktap_print_header
 need_counters
-if [ ! -e $EVENTS/enable ]; then
-	ktap_skip_all "$EVENTS is not there"
-	exit "$KSFT_SKIP"
-fi
+need_events
 ktap_set_plan 8
 
 # In a folder that can be written, wherever the tests are.

@@ -18,7 +18,6 @@
 
 #include "text_poke.h"
 
-#define TRACING		"/sys/kernel/tracing/"
 #define KEY_TURNS	4
 #define ROUNDS_MIN	4
 
@@ -39,7 +38,7 @@ static const struct knob keys_knobs[] = {
 };
 
 static const struct knob ftrace_knobs[] = {
-	{ TRACING "current_tracer",			"function", "nop" },
+	{ TRACER,					"function", "nop" },
 };
 
 /* Knobs, or functions that do the same. */
