@@ -1078,7 +1078,7 @@ int text_poke_single(void *addr, const void *old, const void *new, size_t len,
  * Nobody runs it any more, and it is no longer text to be poked, but users may
  * not have forgotten their sites in it yet.
  *
- * Context: Any.
+ * Context: Any; the answer lasts while text_mutex is held.
  * Return: true if so.
  */
 bool text_poke_is_dying(unsigned long addr)

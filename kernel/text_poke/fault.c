@@ -46,7 +46,8 @@ bool text_poke_should_fail(enum text_poke_fault point)
 
 /*
  * What has been decided about the stores to come: so many work, and the next
- * one fails if @fails.  Protected by text_mutex.
+ * one fails if @fails.  Protected by text_mutex; who writes a module's text for
+ * the first time may do without, and at worst another store fails than planned.
  */
 static struct {
 	unsigned int work;

@@ -81,7 +81,9 @@
  * copies that are not kernel text.  The exceptions are
  * kvm_riscv_vcpu_unpriv_read(), which has another vector for the few
  * instructions that it makes for a guest, and suspend_restore_csrs(), which
- * nobody may trace or probe.
+ * nobody may trace or probe.  And after a stack has overflowed, the vector may
+ * take any exception on the CPU's overflow stack for another overflow, as the
+ * address of that has it: a panic there that meets a trap goes without its words.
  */
 #include <linux/extable.h>
 #include <linux/kernel.h>

@@ -26,7 +26,7 @@ struct mm_struct;
 struct text_alias {
 	struct mm_struct *prev_mm;
 	pte_t *ptep;
-	/* That of poking_mm's only page table: text_mutex is held. */
+	/* That of poking_mm's only page table. */
 	spinlock_t *ptl;
 	unsigned long flags;
 	unsigned int nr_pages;
