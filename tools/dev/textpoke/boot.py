@@ -424,11 +424,6 @@ def _announce(command, folder):
     say(f"QEMU: cd {shlex.quote(str(folder))} && {shlex.join(command)}")
 
 
-def _check_initrd(initrd):
-    if initrd and not Path(initrd).is_file():
-        raise Fail(USAGE, f"INITRD={initrd} is not a file")
-
-
 def boot(arch, kernel_path, initrd, smp=2, append="", qemu_args="", timeout=None, out=None, interactive=False,
          mem=MEMORY, echo=True, turns=False, grace=PANIC_GRACE):
     """Boot a build folder or an image with an initramfs; returns the Result.
@@ -440,7 +435,6 @@ def boot(arch, kernel_path, initrd, smp=2, append="", qemu_args="", timeout=None
     """
     arch = arches.get(arch)
     image = kernel.image_of(arch, kernel_path).absolute()
-    _check_initrd(initrd)
     version, mode, folder = _good_qemu(arch), _mode(interactive), _folder(arch)
     free = 1 if turns else enough_cores(smp)
     command = compose(arch, image, initrd and Path(initrd).absolute(), smp, append, qemu_args, mem, mode, free)
@@ -474,7 +468,8 @@ def _boot(options, job, interactive):
     # Whatever is wrong with what was asked for is told before a kernel is built.
     smp, timeout = options.number("SMP", 2), options.number("TIMEOUT")
     initrd, qemu_args = options.get("INITRD"), options.get("QEMU_ARGS", "")
-    _check_initrd(initrd)
+    if initrd and not Path(initrd).is_file():
+        raise Fail(USAGE, f"INITRD={initrd} is not a file")
     _words(qemu_args)
     kernel_path = _kernel(options)
     if not initrd:
