@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """What is made of the models: mutants, survivors, vacuous tests, and letters that differ. herd7 itself is not run."""
 
+import itertools
 import sys
 import tempfile
 import types
@@ -217,10 +218,15 @@ class Twins(unittest.TestCase):
 
 
 class Time(unittest.TestCase):
-    def ran(self, seconds):
-        """What is said of models that take as long, and what was made of each."""
-        report, clock, said = mock.Mock(), iter((100, 100 + seconds)), []
-        with mock.patch.object(models, "say", said.append), mock.patch.object(models.time, "monotonic", lambda: next(clock)):
+    def ran(self, seconds, wanted=lambda name: True):
+        """What is said if the wanted of the models take as long, and what was made of each."""
+        each = seconds / len(models.STEPS)
+        clock = itertools.accumulate(itertools.cycle((1, each)))
+        report, said = mock.Mock(), []
+        report.step.side_effect = lambda name, results, *args: wanted(name) and list(results(*args))
+        with (mock.patch.object(models, "say", said.append),
+              mock.patch.object(models.time, "monotonic", lambda: next(clock)),
+              mock.patch.dict(models.STEPS, {name: tuple for name in models.STEPS})):
             models.run(report)
         return said, [call.args[0] for call in report.step.call_args_list]
 
@@ -232,6 +238,11 @@ class Time(unittest.TestCase):
     def test_too_long_is_said_and_no_failure(self):
         said, steps = self.ran(60.2)
         self.assertEqual(said, ["the models took 61 s: the target of 60 s was exceeded, which is not a failure"])
+        self.assertEqual(len(steps), len(models.STEPS))
+
+    def test_nothing_is_said_if_they_were_not_all_run(self):
+        said, steps = self.ran(60, wanted=lambda name: name != "models: spin")
+        self.assertEqual(said, [])
         self.assertEqual(len(steps), len(models.STEPS))
 
 
