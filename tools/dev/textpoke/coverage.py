@@ -21,7 +21,7 @@ from pathlib import Path
 
 from . import arch as arches
 from . import check, kernel, paths, tests, torture
-from .errors import INFRA, Fail
+from .known import rows
 from .ktap import FAILED, PASSED, Result
 from .say import output, say
 
@@ -136,15 +136,10 @@ def error_lines(source):
 def accepted(text, name):
     """(file, line) -> reason, on an architecture."""
     found = {}
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line or line.startswith("#"):
-            continue
-        parts = [part.strip() for part in line.split(" | ")]
-        if len(parts) != 3 or not all(parts):
-            raise Fail(INFRA, f"{ACCEPTED}:{number} is not `file | the line | reason`: correct it")
-        only, _, path = parts[0].rpartition(": ")
+    for place, line, reason in rows(ACCEPTED, "file | the line | reason", text):
+        only, _, path = place.rpartition(": ")
         if only in ("", name):
-            found[path, parts[1]] = parts[2]
+            found[path, line] = reason
     return found
 
 

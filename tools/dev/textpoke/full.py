@@ -16,7 +16,7 @@ from fnmatch import fnmatch
 
 from . import arch as arches
 from . import base as bases
-from . import check, coverage, host, initramfs, kernel, lint, patches, paths, series, tests, torture
+from . import check, coverage, host, initramfs, kernel, lint, patches, paths, series, tests, torture, worldswitch
 from .errors import USAGE, Fail
 from .ktap import PASSED, Result
 from .say import say
@@ -51,7 +51,7 @@ VARIANTS = (
     Variant("pseudo NMIs", ("arm64",), append="irqchip.gicv3_pseudo_nmi=1"),
     Variant("landing pads in the kernel (BTI)", ("arm64",), ("bti",), llvm=True, parts=("KUnit", "selftests", "samples", "torture")),
     Variant("modules far away", ("arm64",), ("far-modules",), parts=("KUnit", "selftests", "samples", "torture")),
-    Variant("KVM, SDEI and KGDB", ("arm64",), ("kvm",)),
+    Variant("KVM, SDEI and KGDB", ("arm64",), ("kvm",), parts=("world switch", "KUnit", "selftests")),
     Variant("no compressed instructions", ("riscv",), ("no-c",)),
     Variant("Sv48", ("riscv",), append="no5lvl", parts=("boots", "KUnit", "selftests")),
     Variant("Sv39", ("riscv",), append="no4lvl", parts=("boots", "KUnit", "selftests")),
@@ -69,7 +69,8 @@ VARIANTS = (
     Variant("traced from early boot on", append="ftrace=function", parts=("boots", "KUnit")),
 )
 PARTS = {"boots": check.boots, "KUnit": tests.kunit, "selftests": tests.selftests, "lockdown": tests.lockdown,
-         "LKDTM": tests.lkdtm, "samples": tests.samples, "torture": torture.for_a_while}
+         "LKDTM": tests.lkdtm, "samples": tests.samples, "torture": torture.for_a_while,
+         "world switch": worldswitch.world_switch}
 
 
 class Kept(check.Report):

@@ -20,6 +20,7 @@ from .errors import INFRA, Fail
 
 LEFT_OUT = "left out"
 FOLDER = paths.DEV / "known"
+FORM = "name | failed, skipped or left out | reason [| words]"
 
 
 class Known(NamedTuple):
@@ -33,22 +34,31 @@ class Known(NamedTuple):
         return result.status == self.status and (not self.words or any(self.words in line for line in (*result.before, *result.after)))
 
 
-def _lines(path):
-    """(number, line) of a list, without what is for people only; nothing without a file."""
-    for number, line in enumerate(path.read_text().splitlines() if path.exists() else (), 1):
-        if line and not line.startswith("#"):
-            yield number, line
+def rows(path, form, text=None, lengths=(3,)):
+    """The parts of each line of a list, without what is for people only; nothing without a file.
+
+    form     what a line looks like
+    lengths  how many parts it may have
+    """
+    if text is None:
+        text = path.read_text() if path.exists() else ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line or line.startswith("#"):
+            continue
+        parts = [part.strip() for part in line.split(" | ")]
+        if len(parts) not in lengths or not all(parts):
+            raise Fail(INFRA, f"{path}:{number} is not `{form}`: correct it")
+        yield parts
 
 
 def load(arch, kind=""):
     """name -> Known of an architecture, and of a kind of kernel; empty without a file."""
     known = {}
     for path in dict.fromkeys([FOLDER / str(arch), FOLDER / str(kind or arch)]):
-        for number, line in _lines(path):
-            parts = [part.strip() for part in line.split("|")]
-            if len(parts) not in (3, 4) or parts[1] not in (ktap.FAILED, ktap.SKIPPED, LEFT_OUT) or not all(parts):
-                raise Fail(INFRA, f"{path}:{number} is not `name | failed, skipped or left out | reason [| words]`: correct it")
-            known[parts[0]] = Known(*parts[1:])
+        for name, *rest in rows(path, FORM, lengths=(3, 4)):
+            if rest[0] not in (ktap.FAILED, ktap.SKIPPED, LEFT_OUT):
+                raise Fail(INFRA, f"{path}: {name} is not known as `{FORM}`: correct it")
+            known[name] = Known(*rest)
     return known
 
 

@@ -15,6 +15,7 @@ from . import arch as arches
 from . import base as bases
 from . import host, kernel, offcost, paths, series
 from .errors import INFRA, Fail
+from .known import rows
 from .ktap import FAILED, PASSED, Result
 from .say import run
 
@@ -131,14 +132,7 @@ def kernel_doc():
 
 def accepted():
     """(file, type) of what checkpatch is known to say, both patterns, from lines `file | type | reason`."""
-    lines = [line for line in ACCEPTED.read_text().splitlines() if line and not line.startswith("#")]
-    found = {}
-    for line in lines:
-        parts = [part.strip() for part in line.split("|")]
-        if len(parts) != 3 or not all(parts):
-            raise Fail(INFRA, f"{ACCEPTED}: `{line}` is not `file | type | reason`: correct it")
-        found[parts[0], parts[1]] = parts[2]
-    return found
+    return {(file, kind): reason for file, kind, reason in rows(ACCEPTED, "file | type | reason")}
 
 
 def objections(lines, known):
