@@ -874,8 +874,6 @@ static bool grow_batch(void)
  */
 static int make_room(bool slot)
 {
-	if (batch.stuck)
-		return -EIO;
 	if (slot && text_poke_slots_full())
 		return text_poke_batch_finish();
 	if (batch.nr < batch.size || grow_batch())
@@ -981,6 +979,9 @@ static int init_data(struct text_poke_site *site, void *addr, const void *old,
 /* Queue @site, of which @ret says whether it is fit. */
 static int add_site(struct text_poke_site *site, int ret)
 {
+	/* Before what a trap of the stuck batch makes of the old bytes. */
+	if (batch.stuck)
+		ret = -EIO;
 	if (!ret && !memcmp(site->old, site->new, site->len))
 		return 0;
 	if (!ret)

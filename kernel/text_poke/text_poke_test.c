@@ -715,6 +715,9 @@ static void failed_rollbacks_keep_the_traps_served(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, -EIO, text_poke_batch_add(field_addr(0), NULL,
 							insns.jump, LEN, NULL));
+	/* Also where the old bytes are not what they were: there is a trap. */
+	KUNIT_EXPECT_EQ(test, -EIO, text_poke_batch_add(site_addr(), insns.nop,
+							insns.jump, LEN, NULL));
 	KUNIT_EXPECT_EQ(test, -EIO, text_poke_batch_finish());
 	KUNIT_EXPECT_FALSE(test, site_is(insns.nop));
 	KUNIT_EXPECT_EQ(test, text_poke_test_fn(), 2);

@@ -77,7 +77,8 @@
  * is assembly, and the accounting of nested vector contexts, which is notrace
  * and has no static key.  The KUnit test walks all jump labels to see that
  * this is so.  Otherwise all of the kernel's text runs with its own vector:
- * what switches to a guest is assembly; what kexec and hibernation run are
+ * what switches to a guest is assembly, and why the guest has exited is saved
+ * before anything else can trap; what kexec and hibernation run are
  * copies that are not kernel text.  The exceptions are
  * kvm_riscv_vcpu_unpriv_read(), which has another vector for the few
  * instructions that it makes for a guest, and suspend_restore_csrs(), which

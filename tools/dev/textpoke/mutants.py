@@ -31,7 +31,7 @@ STEP = re.compile(r"^\tTEXT_POKE_BUSTED_(?!NOTHING\b|NR\b)(\w+),", re.M)
 ONLY = re.compile(r"only (\w+(?: \w+)*): (.+)")
 # A mutant may never come to an end.
 TIMEOUT = 240
-SELFTESTS_TIMEOUT = 600
+SELFTESTS_TIMEOUT = 1200
 
 KUNIT, SELFTESTS, MODEL = "kunit", "selftests", "model"
 SUITES = {"core": "text_poke"} | {name: f"text_poke_{name}" for name in ("conformance", "debug", "fault", "input", "live", "slot")}
