@@ -59,15 +59,14 @@ static int get_page_for_slots(void)
 
 	if (text_poke_slots.page)
 		return 0;
-	if (text_poke_should_fail(TEXT_POKE_FAULT_SLOT))
-		return -ENOMEM;
-	page = execmem_alloc(EXECMEM_KPROBES, PAGE_SIZE);
+	page = text_poke_should_fail(TEXT_POKE_FAULT_SLOT) ? NULL :
+	       execmem_alloc(EXECMEM_KPROBES, PAGE_SIZE);
+	if (page && set_memory_rox((unsigned long)page, 1)) {
+		execmem_free(page);
+		page = NULL;
+	}
 	if (!page)
 		return -ENOMEM;
-	if (set_memory_rox((unsigned long)page, 1)) {
-		execmem_free(page);
-		return -ENOMEM;
-	}
 	/*
 	 * The trap handler may look as soon as the first trap is written,
 	 * which is after text_poke_publish() has put this in order.

@@ -22,6 +22,7 @@ class Arch:
     cpu: str
     console: str  # words on the kernel's command line
     devices: tuple = ()  # QEMU options that only this one needs
+    machines: tuple = ()  # other machines of QEMU, on which other lines of the backend are executed
     has_backend: bool = False  # whether the series can change its text
     kunit: tuple = ()  # suites that it has besides those of all
     selftests: tuple = ()  # targets of the kernel's own that make check runs, besides those for all
@@ -69,6 +70,7 @@ _ARM64 = Arch(
 _RISCV = Arch(
     name="riscv", cross="riscv64-linux-gnu-", target="Image", image="arch/riscv/boot/Image", debarch="riscv64",
     busybox="trixie", qemu="qemu-system-riscv64", machine="virt,aia=aplic-imsic", cpu="max",
+    machines=("virt",),  # without AIA, firmware has the other harts fetch anew
     console="console=ttyS0 earlycon=sbi", devices=("-bios", "default"), has_backend=True,
     kunit=("text_poke_slot", "riscv_ftrace", "riscv_bpf_poke"), base_fragments=("no-preempt",),
     # It takes vmlinux only, and from vmlinux itself the relocations are removed that the kernel needs to boot.

@@ -16,7 +16,7 @@ import re
 import shutil
 import tarfile
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from . import arch as arches
@@ -172,11 +172,18 @@ def never_run(sources, found):
 
 # The command
 
+def _machines(name):
+    """An architecture, on each of its machines."""
+    arch = arches.get(name)
+    return [replace(arch, machine=machine) for machine in (arch.machine, *arch.machines)]
+
+
 def _guests(name, kdir):
     """Run all that is to be counted; (its results, what its guests have sent)."""
     before = set((paths.BUILD / "boot").glob("*"))
     # What checks the checker breaks the core, which is not to be done here.
-    kunit = [result for result in tests.kunit(name, kdir) if result.name != "text_poke_debug: the suite ran"]
+    kunit = [result for arch in _machines(name) for result in tests.kunit(arch, kdir)
+             if result.name != "text_poke_debug: the suite ran"]
     found = [*kunit, *tests.selftests(name, kdir, targets=tests.OWN), *torture.torture(name, kdir, MINUTES)]
     return found, sorted(path / "out" for path in set((paths.BUILD / "boot").glob("*")) - before)
 

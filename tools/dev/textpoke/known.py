@@ -13,6 +13,7 @@ A test after which the base kernel is of no more use is not run: `target/file | 
 reason`, with its file as it is installed.
 """
 
+import re
 from typing import NamedTuple
 
 from . import ktap, paths
@@ -20,6 +21,7 @@ from .errors import INFRA, Fail
 
 LEFT_OUT = "left out"
 FOLDER = paths.DEV / "known"
+BAR = re.compile(r"\s\|(?:\s|$)")  # C has others
 FORM = "name | failed, skipped or left out | reason [| words]"
 
 
@@ -45,7 +47,7 @@ def rows(path, form, text=None, lengths=(3,)):
     for number, line in enumerate(text.splitlines(), 1):
         if not line or line.startswith("#"):
             continue
-        parts = [part.strip() for part in line.split(" | ")]
+        parts = [part.strip() for part in BAR.split(line)]
         if len(parts) not in lengths or not all(parts):
             raise Fail(INFRA, f"{path}:{number} is not `{form}`: correct it")
         yield parts
