@@ -10,7 +10,6 @@ Calls that are made with the kernel's own vectors only, or at no time, are in
 tools/dev/accepted/world-switch, `caller | function | reason`. They are not followed.
 """
 
-import bisect
 import re
 import struct
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from fnmatch import fnmatch
 
 from . import arch as arches
 from . import paths
+from .disasm import Symbols
 from .errors import INFRA, Fail
 from .known import rows
 from .ktap import FAILED, PASSED, Result
@@ -30,6 +30,7 @@ BRANCH = re.compile(r"^\s*[0-9a-f]+:\t(?:bl?|b\.\w+|cbn?z|tbn?z)\t.*<(?P<name>[^
 SYMBOL = re.compile(r"^(?P<addr>[0-9a-f]+) (?P<type>\w) (?P<name>\S+)$")
 SECTION = re.compile(r"^\s*\[\s*\d+\] \S+\s+PROGBITS\s+(?P<addr>[0-9a-f]+) (?P<offset>[0-9a-f]+) (?P<size>[0-9a-f]+) ")
 RELOCATED = re.compile(r"^(?P<at>[0-9a-f]+)\s+[0-9a-f]+ R_AARCH64_RELATIV\w*\s+(?P<value>-?[0-9a-f]+)$")
+TEXT = "tTwW"  # types of symbols
 KEY = 16  # bytes of a struct jump_entry, which begins with where it is from there
 LISTED = 4  # bytes of an entry of __jump_table_notrap, which is that distance
 ENTRY = 8  # what is recorded of a function is its first NOP, as far before it at most
@@ -117,27 +118,26 @@ def results(sites, accepted):
 
 # Reading
 
+def _matches(pattern, *command):
+    """The matches in what a command prints, of the lines that have one."""
+    return [match for match in map(pattern.match, output(command).splitlines()) if match]
+
+
 class _Image:
     """vmlinux, as binutils show it."""
 
     def __init__(self, kdir, tools):
         self.path, self.tools = kdir / "vmlinux", tools
-        self.symbols, self.starts, self.names = {}, [], []
-        for match in sorted(self._matches(SYMBOL, "nm", self.path), key=lambda match: match["addr"]):
-            self.symbols[match["name"]] = int(match["addr"], 16)
-            if match["type"] in "tTwW":
-                self.starts.append(int(match["addr"], 16))
-                self.names.append(match["name"])
-        self.sections = [[int(value, 16) for value in match.groups()] for match in self._matches(SECTION, "readelf", "-SW", self.path)]
+        symbols = _matches(SYMBOL, f"{tools}nm", self.path)
+        self.symbols = {match["name"]: int(match["addr"], 16) for match in symbols}
+        self.text = Symbols(match[0] for match in symbols if match["type"] in TEXT)
+        sections = _matches(SECTION, f"{tools}readelf", "-SW", self.path)
+        self.sections = [[int(value, 16) for value in match.groups()] for match in sections]
         self.bytes = self.path.read_bytes()
-
-    def _matches(self, pattern, tool, *args):
-        lines = output([f"{self.tools}{tool}", *args]).splitlines()
-        return [match for match in map(pattern.match, lines) if match]
 
     def function(self, addr):
         """The function that an address is in."""
-        return self.names[bisect.bisect_right(self.starts, addr) - 1]
+        return self.text.name(addr).partition("+")[0]
 
     def _bounds(self, name):
         return self.symbols[f"__start_{name}"], self.symbols[f"__stop_{name}"]
@@ -152,7 +152,7 @@ class _Image:
     def pointers(self, name):
         """The addresses in a table of pointers, which are filled in at boot."""
         begin, end = self._bounds(name)
-        for match in self._matches(RELOCATED, "readelf", "-rW", self.path):
+        for match in _matches(RELOCATED, f"{self.tools}readelf", "-rW", self.path):
             if begin <= int(match["at"], 16) < end:
                 yield int(match["value"], 16) % (1 << 64)
 
@@ -164,8 +164,8 @@ def read(kdir, tools):
     """The Sites of a kernel; a failure if what there must be is not found, for then it was not read rightly."""
     image = _Image(kdir, tools)
     calls = image.branches()
-    symbols = map(SYMBOL.match, output([f"{tools}nm", "--defined-only", kdir / SWITCH]).splitlines())
-    switch = {match["name"] for match in symbols if match and match["type"] in "tTwW"} & set(calls)
+    symbols = _matches(SYMBOL, f"{tools}nm", "--defined-only", kdir / SWITCH)
+    switch = {match["name"] for match in symbols if match["type"] in TEXT} & set(calls)
     sites = Sites(calls, switch, {image.function(addr + ENTRY) for addr in image.pointers("mcount_loc")},
                   {addr: image.function(addr) for addr in image.distances("__jump_table", KEY)},
                   set(image.distances("__jump_table_notrap", LISTED)))
