@@ -330,7 +330,7 @@ void text_poke_check_sync_end(void)
 			  site->addr);
 		site->stage = after_sync(site->stage);
 	}
-	tell_watcher(BATCH_SYNCED);
+	tell_watcher(checked.undoing ? BATCH_UNDOING : BATCH_SYNCED);
 }
 
 /* The stages in which the record, or that of the reversal, is due. */
@@ -354,6 +354,7 @@ void text_poke_check_record(struct text_poke_site *site)
 void text_poke_check_undo(void)
 {
 	checked.undoing = true;
+	tell_watcher(BATCH_UNDOING);
 }
 
 void text_poke_check_end(void)
@@ -363,7 +364,7 @@ void text_poke_check_end(void)
 	for (i = 0; i < checked.nr; i++)
 		check_retired(&checked.sites[i]);
 	expect_at(!checked.published, "over, but not retired", first_addr());
-	tell_watcher(BATCH_ENDS);
+	tell_watcher(checked.undoing ? BATCH_UNDONE : BATCH_ENDS);
 	checked.nr = 0;
 	say_what_was_wrong();
 }
@@ -371,7 +372,8 @@ void text_poke_check_end(void)
 void text_poke_check_online(void)
 {
 	text_poke_check_refetched();
-	this_cpu_write(online_refetched, true);
+	/* Who does so before it is marked misses what is stored in between. */
+	this_cpu_write(online_refetched, cpu_online(smp_processor_id()));
 }
 
 static int check_came_online(unsigned int cpu)

@@ -51,11 +51,15 @@ enum text_poke_stored {
  * @BATCH_BEGINS:	before the first store
  * @BATCH_SYNCED:	every CPU has refetched
  * @BATCH_ENDS:		after the last sync
+ * @BATCH_UNDOING:	before the first store of a rollback, and after each sync
+ * @BATCH_UNDONE:	after the last sync of one
  */
 enum text_poke_moment {
 	BATCH_BEGINS,
 	BATCH_SYNCED,
 	BATCH_ENDS,
+	BATCH_UNDOING,
+	BATCH_UNDONE,
 };
 
 /**

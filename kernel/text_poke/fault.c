@@ -45,11 +45,13 @@ bool text_poke_should_fail(enum text_poke_fault point)
 }
 
 /*
- * What has been decided about the stores to come: so many work, and the next
- * one fails if @fails.  Protected by text_mutex; who writes a module's text for
- * the first time may do without, and at worst another store fails than planned.
+ * What has been decided about the stores to come of task @by: so many work, and
+ * the next one fails if @fails.  Protected by text_mutex; who writes a module's
+ * text for the first time may do without, and at worst another of its stores
+ * fails than planned, or none.
  */
 static struct {
+	const struct task_struct *by;
 	unsigned int work;
 	bool fails;
 } planned;
@@ -66,8 +68,9 @@ static struct {
  */
 void text_poke_plan_stores(unsigned int nr)
 {
-	if (planned.fails)
+	if (planned.fails && planned.by == current)
 		return;
+	planned.by = current;
 	for (planned.work = 0; planned.work < nr; planned.work++) {
 		planned.fails = text_poke_should_fail(TEXT_POKE_FAULT_STORE);
 		if (planned.fails)
@@ -85,6 +88,8 @@ bool text_poke_store_fails(void)
 {
 	bool fails = !planned.work && planned.fails;
 
+	if (planned.by != current)
+		return false;
 	if (planned.work)
 		planned.work--;
 	else
@@ -94,6 +99,7 @@ bool text_poke_store_fails(void)
 
 static void forget_plans(void)
 {
+	planned.by = NULL;
 	planned.work = 0;
 	planned.fails = false;
 }
@@ -112,9 +118,12 @@ void text_poke_dawdle(void)
 	msleep(READ_ONCE(fail_text_poke.delay));
 }
 
+/* What others do meanwhile works. */
 static void fail_times(enum text_poke_fault point, int times, unsigned int after)
 {
 	forget_plans();
+	current->make_it_fail = 1;
+	fail_text_poke.attr.task_filter = true;
 	fail_text_poke.points = BIT(point);
 	fail_text_poke.attr.probability = 100;
 	fail_text_poke.attr.interval = 1;
@@ -124,7 +133,7 @@ static void fail_times(enum text_poke_fault point, int times, unsigned int after
 }
 
 /**
- * text_poke_fail_at - let one thing fail once, for a test
+ * text_poke_fail_at - let one thing that this task does fail once, for a test
  * @point:	what
  * @after:	how often it shall work before
  */
@@ -134,7 +143,7 @@ void text_poke_fail_at(enum text_poke_fault point, unsigned int after)
 }
 
 /**
- * text_poke_fail_always - let one thing fail from here on, for a test
+ * text_poke_fail_always - let one thing fail whenever this task does it
  * @point:	what
  */
 void text_poke_fail_always(enum text_poke_fault point)
@@ -149,7 +158,9 @@ void text_poke_fail_no_more(void)
 {
 	forget_plans();
 	fail_text_poke.attr.probability = 0;
+	fail_text_poke.attr.task_filter = false;
 	fail_text_poke.points = ALL_POINTS;
+	current->make_it_fail = 0;
 }
 
 static int __init fail_text_poke_debugfs(void)

@@ -46,6 +46,9 @@ static inline bool text_poke_store_fails(void)
 }
 
 static inline void text_poke_dawdle(void) { }
+static inline void text_poke_fail_at(enum text_poke_fault point,
+				     unsigned int after) { }
+static inline void text_poke_fail_no_more(void) { }
 #endif
 
 #endif /* _TEXT_POKE_FAULT_H */

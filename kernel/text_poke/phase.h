@@ -17,7 +17,10 @@
  *   FINISHING  before the first unit          trap, new
  *   DIRECT     before the first store, if     old, new
  *              the batch has no guard
+ *   UNDOING    a store has failed             old, trap, new
  *   SETTLED    the batch is finished          new
+ *
+ * What is undone goes on with a later change that begins with the same old.
  *
  * A phase is kept as a number that grows: PHASES times the number of changes,
  * plus the phase of the current one.
@@ -34,6 +37,7 @@ enum text_poke_phase {
 	PHASE_TRAPPING,
 	PHASE_FINISHING,
 	PHASE_DIRECT,
+	PHASE_UNDOING,
 	PHASES,
 };
 
@@ -94,18 +98,24 @@ static inline u32 text_poke_visible_in(unsigned int phase,
 		return seen->trap;
 	case PHASE_FINISHING:
 		return seen->trap | seen->new;
+	case PHASE_UNDOING:
+		return seen->old | seen->trap | seen->new;
 	default:
 		return seen->old | seen->new;
 	}
 }
 
-/* A change is direct or not, and does not go through the other's phases. */
+/*
+ * A change is direct or not, and does not go through the other's phases.  What
+ * was seen while it was undone, if it was, is what the phases before and after
+ * have as well.
+ */
 static inline bool text_poke_passed(unsigned int phase, unsigned int from,
 				    unsigned int to)
 {
 	if (phase == from || phase == to || phase % PHASES == PHASE_SETTLED)
 		return true;
-	if (phase % PHASES == PHASE_DIRECT)
+	if (phase % PHASES == PHASE_DIRECT || phase % PHASES == PHASE_UNDOING)
 		return false;
 	return phase / PHASES != to / PHASES || to % PHASES != PHASE_DIRECT;
 }

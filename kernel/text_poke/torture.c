@@ -53,12 +53,15 @@ torture_param(int, stat_interval, 60,
 torture_param(int, stutter, 5,
 	      "Seconds to halt after four times as many to run, 0=disable");
 torture_param(int, verbose, 0, "Enable verbose debugging printk()s");
+torture_param(int, faults, 0, "Of a hundred batches, how many are to fail");
 torture_param(int, pokes_min, 1000, "Fewer changes are a failure");
 torture_param(int, calls_min, 1000,
 	      "Fewer calls from any context are a failure");
 torture_param(int, traps_min, 10, "Fewer traps of any kind are a failure");
 torture_param(int, cycles_min, 1,
 	      "Fewer CPU hotplugs are a failure, if there are to be any");
+torture_param(int, undone_min, 1,
+	      "Fewer batches that failed are a failure, if any are to");
 
 /* Interrupts shall not take all the time, also of a CPU that is emulated. */
 #define TIMER_NS	(3 * NSEC_PER_MSEC)
@@ -238,6 +241,12 @@ static int stop_interrupts(unsigned int cpu)
 
 /* Those who change something */
 
+static bool may_fail(struct torture_random_state *rand)
+{
+	return IS_ENABLED(CONFIG_FAIL_TEXT_POKE) &&
+	       (int)(torture_random(rand) % 100) < faults;
+}
+
 /* Two of them compete for text_mutex with each other, and with all others. */
 static int torture_poker(void *unused)
 {
@@ -245,7 +254,7 @@ static int torture_poker(void *unused)
 
 	do {
 		if (may_act()) {
-			text_poke_torture_poke(&rand);
+			text_poke_torture_poke(&rand, may_fail(&rand));
 			acted();
 		}
 		torture_hrtimeout_us(200, NSEC_PER_MSEC, &rand);
@@ -443,6 +452,7 @@ static void put_writes(struct seq_buf *s)
 	put(s, "pokes", NULL, READ_ONCE(writes->pokes));
 	put(s, "batches", NULL, READ_ONCE(writes->batches));
 	put(s, "guarded", NULL, READ_ONCE(writes->guarded));
+	put(s, "undone", NULL, READ_ONCE(writes->undone));
 	put(s, "full", NULL, READ_ONCE(writes->full));
 	put(s, "errors", NULL, READ_ONCE(writes->errors));
 	put(s, "listeners", NULL, READ_ONCE(counts.listeners));
@@ -510,6 +520,9 @@ static bool enough_happened(const struct text_poke_reads *reads)
 			       traps_min);
 	if (plugs())
 		good &= enough("cycles", NULL, counts.cycles, cycles_min);
+	if (IS_ENABLED(CONFIG_FAIL_TEXT_POKE) && faults > 0)
+		good &= enough("undone", NULL, text_poke_torture_writes.undone,
+			       undone_min);
 	return good;
 }
 

@@ -73,6 +73,7 @@ struct text_poke_reads {
  * @pokes:	sites changed
  * @batches:	in so many batches, of which
  * @guarded:	 with a guard
+ * @undone:	batches that failed on the way, and were taken back
  * @full:	batches that had to be given up for lack of memory
  * @errors:	and those that failed
  */
@@ -80,6 +81,7 @@ struct text_poke_writes {
 	u64 pokes;
 	u64 batches;
 	u64 guarded;
+	u64 undone;
 	u64 full;
 	u64 errors;
 };
@@ -88,7 +90,7 @@ extern struct text_poke_writes text_poke_torture_writes;
 
 int text_poke_torture_begin_sites(void);
 bool text_poke_torture_end_sites(void);
-void text_poke_torture_poke(struct torture_random_state *rand);
+void text_poke_torture_poke(struct torture_random_state *rand, bool fault);
 void text_poke_torture_read(enum text_poke_context context,
 			    struct torture_random_state *rand);
 void *text_poke_torture_probe(unsigned int i);

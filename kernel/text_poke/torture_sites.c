@@ -22,6 +22,7 @@
 #include <linux/text_poke.h>
 
 #include "debug.h"
+#include "fault.h"
 #include "phase.h"
 #include "torture.h"
 
@@ -33,6 +34,9 @@
 
 /* A batch in so many has sites that need a slot, for that makes it slow. */
 #define SLOW_TURNS 16
+
+/* A batch maps text about so often: a mapping that fails is one of these. */
+#define LATEST_MAP 8
 
 /**
  * struct torture_site - a site, and what becomes of it
@@ -246,12 +250,27 @@ static struct torture_site *find(const void *addr)
 	return bsearch(addr, sites, nr_sites, sizeof(*sites), cmp_addr);
 }
 
-/* The phase in which a site of the batch is; PHASES: the change is over. */
-static unsigned int phase_of(const struct text_poke_site *site, bool guarded,
+/* How many changes on a site holds again what it held before this one. */
+static unsigned int changes_to_same(const struct torture_site *site)
+{
+	unsigned int changes = site->phase / PHASES, by = 2;
+
+	while (kind_after(site, changes + by) != kind_after(site, changes))
+		by++;
+	return by;
+}
+
+/* The phase of a site of the batch; from PHASES on, its change is over. */
+static unsigned int phase_of(const struct torture_site *ours,
+			     const struct text_poke_site *site, bool guarded,
 			     enum text_poke_moment moment)
 {
 	if (moment == BATCH_ENDS)
 		return PHASES;
+	if (moment == BATCH_UNDONE)
+		return PHASES * changes_to_same(ours);
+	if (moment == BATCH_UNDOING)
+		return PHASE_UNDOING;
 	if (!guarded)
 		return PHASE_DIRECT;
 	switch (site->stage) {
@@ -284,9 +303,10 @@ static void watch(const struct text_poke_site *batch, unsigned int nr,
 
 		if (!site)
 			continue;
-		follow(site, phase_of(&batch[i], guarded, moment));
+		follow(site, phase_of(site, &batch[i], guarded, moment));
 		ours++;
 	}
+	text_poke_torture_writes.undone += ours && moment == BATCH_UNDONE;
 	if (!ours || moment != BATCH_ENDS)
 		return;
 	text_poke_torture_writes.pokes += ours;
@@ -330,13 +350,31 @@ static int queue_some(struct torture_random_state *rand)
 	return ret;
 }
 
+/* Write the batch, and let it fail somewhere on the way, if it goes so far. */
+static int finish_with_fault(struct torture_random_state *rand)
+{
+	bool store = torture_random(rand) % 2;
+	int ret;
+
+	if (store)
+		text_poke_fail_at(TEXT_POKE_FAULT_STORE,
+				  torture_random(rand) % (2 * nr_sites));
+	else
+		text_poke_fail_at(TEXT_POKE_FAULT_MAP,
+				  torture_random(rand) % LATEST_MAP);
+	ret = text_poke_batch_finish();
+	text_poke_fail_no_more();
+	return ret == -EFAULT ? 0 : ret;
+}
+
 /**
  * text_poke_torture_poke - change some of the sites
  * @rand:	the caller's own
+ * @fault:	something is to fail, so that all is as before
  *
  * Context: Process context, may sleep.
  */
-void text_poke_torture_poke(struct torture_random_state *rand)
+void text_poke_torture_poke(struct torture_random_state *rand, bool fault)
 {
 	int ret;
 
@@ -345,7 +383,7 @@ void text_poke_torture_poke(struct torture_random_state *rand)
 	if (ret)
 		text_poke_batch_cancel();
 	else
-		ret = text_poke_batch_finish();
+		ret = fault ? finish_with_fault(rand) : text_poke_batch_finish();
 	if (ret == -ENOMEM)
 		text_poke_torture_writes.full++;
 	else if (ret)

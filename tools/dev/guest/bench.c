@@ -623,8 +623,6 @@ int main(int argc, char **argv)
 	if (argc > 1 && !strcmp(argv[1], "calls"))
 		return measure_calls() ? EXIT_FAILURE : EXIT_SUCCESS;
 	put(TRACING "tracing_on", "0", 0);
-	/* It would switch on tracepoints of the scheduler with the tracer. */
-	put(TRACING "options/record-cmd", "0", 0);
 	/* The reader of the clock is not to be throttled. */
 	put("/proc/sys/kernel/sched_rt_runtime_us", "-1", 0);
 	printf("sites functions %d\n", traceable());

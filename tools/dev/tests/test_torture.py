@@ -54,6 +54,17 @@ class Reading(unittest.TestCase):
         self.assertEqual([(run.planned, len(run.cases), run.status) for run in (first, second)], [(3, 3, 0)] * 2)
         self.assertEqual([case.name for case in first.cases], ["text_changed", "enough_records", "none_lost"])
 
+    def test_modules_come_and_go_only_where_they_are_asked_for(self):
+        for how, loads in (("--hotplug 1", True), ("--workload keys,modules", True), ("--workload keys,ftrace", False)):
+            self.assertEqual(torture.loads_modules(torture.Replay(how)), loads, how)
+        without = REPLAY.replace("--seconds 5", "--workload keys,ftrace --seconds 5")
+        self.assertEqual(torture.figures(sent(replay=without))["modules"], 0)
+        self.assertIn("0 of 1 modules", failed(sent(replay=without))[DONE])
+
+    def test_a_kernel_without_what_a_replay_is_to_change_is_a_failure(self):
+        lacking = REPLAY.replace("TAP version 13\n", "# no knob of bpf in this kernel\n", 1)
+        self.assertTrue(any("no knob of bpf" in note for note in failed(sent(replay=lacking)).values()))
+
     def test_figures_of_all_replays_are_added_up(self):
         figures = torture.figures(sent())
         self.assertEqual([figures[name] for name in ("replays", "records", "lost", "modules", "pokes", "graph")],

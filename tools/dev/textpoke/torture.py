@@ -20,12 +20,13 @@ from .say import say
 MINUTES = 2
 SMP = 2
 # Of every minute: a tenth, or less, of what a guest does on a busy machine. Others are slower.
-A_MINUTE = {"pokes_min": 2000, "calls_min": 100, "traps_min": 5, "cycles_min": 2}
+A_MINUTE = {"pokes_min": 2000, "calls_min": 100, "traps_min": 5, "cycles_min": 2, "undone_min": 2}
 # The same of what is not judged by the kernel, everywhere and where an architecture names it; at least one of each.
 EVERYWHERE = {"guarded": 100, "listeners": 5, "probings": 8, "probe-hits": 5000, "preempted": 200, "modules": 0.1,
               "graph": 1, "pressure": 0.2, "wx-looks": 1, "suspend": 0.5, "backtraces": 1, "samples": 200}
 SOMEWHERE = {"livepatch": 0.04, "calls-nmi": 500, "pseudo-nmis": 0}
 HOTPLUG = 25  # jiffies that a CPU is away, and there
+FAULTS = 5  # of a hundred batches, that are made to fail midway
 # For what the guest does besides, and for the replay that has just begun.
 GRACE = 900
 END = re.compile(r"^--- End of test: (?P<word>\w+):(?P<figures>.*)$", re.M)
@@ -133,6 +134,7 @@ def results(name, sent, minutes=MINUTES):
     runs, done = replays(sent["replay"]), figures(sent)
     yield _kernel_result(sent["kernel"])
     yield from replay_results(runs)
+    yield from tests.knobs(sent["replay"])
     pages = done.get("wx-pages", 0)
     yield _result("no page can be written and executed", not pages, f"there were some in {pages} looks")
     missing = [f"{done.get(what, 0)} of {least} {what}" for what, least in wanted(name, minutes).items()
@@ -148,7 +150,7 @@ def figures(sent):
         total["records"] += run.number("enough_records")
         total["lost"] += run.number("none_lost")
         total["replay-cycles"] += run.number("enough_cycles")
-        total["modules"] += rounds(run)
+        total["modules"] += rounds(run) if loads_modules(run) else 0
     return end_of_test(sent["kernel"])[1] | dict(total) | counts(sent["counts"])
 
 
@@ -160,6 +162,12 @@ def rounds(run):
     return 0
 
 
+def loads_modules(run):
+    """Whether modules are among what a replay changes, as they are if it is not told what to change."""
+    asked = re.search(r"--workload (\S+)", run.how)
+    return not asked or "modules" in asked[1].split(",")
+
+
 def in_words(done):
     """The figures in a line: traps and calls by kind, the rest as they are."""
     return ", ".join(f"{name} {number}" for name, number in done.items())
@@ -169,7 +177,7 @@ def in_words(done):
 
 def parameters(minutes):
     """The kernel's: to be started at boot, and how little is a failure."""
-    given = {"run": 1, "onoff_interval": HOTPLUG, "stat_interval": 60, "stutter": 1}
+    given = {"run": 1, "onoff_interval": HOTPLUG, "faults": FAULTS, "stat_interval": 60, "stutter": 1}
     given |= {name: least * minutes for name, least in A_MINUTE.items()}
     return " ".join(f"text_poke_torture.{name}={value}" for name, value in given.items())
 
