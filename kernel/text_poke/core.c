@@ -913,7 +913,7 @@ int text_poke_verify(const void *addr, const void *old, size_t len)
 static int init_site(struct text_poke_site *site, void *addr, const void *old,
 		     const void *new, size_t len)
 {
-	if (!addr || !new || !len || len > TEXT_POKE_MAX)
+	if (!new || !len || len > TEXT_POKE_MAX)
 		return -EINVAL;
 
 	*site = (struct text_poke_site) {

@@ -115,8 +115,57 @@ static void checker_notices(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, text_poke_test_said);
 }
 
+static void let_go_of_a_held_batch(void)
+{
+	static const atomic_t held = ATOMIC_INIT(1);
+
+	text_poke_check_let_go(&held);
+}
+
+static void map_twice(void)
+{
+	text_poke_check_mapped(true);
+	text_poke_check_mapped(true);
+	text_poke_check_mapped(false);
+}
+
+static void sync_while_mapped(void)
+{
+	text_poke_check_mapped(true);
+	text_poke_check_sync_begin();
+	text_poke_check_mapped(false);
+	text_poke_check_all_refetched();
+	text_poke_check_sync_end();
+}
+
+/* What no single step of the core would do wrong for long enough. */
+static void checker_knows_what_it_is_told(struct kunit *test)
+{
+	static const struct {
+		void (*tell)(void);
+		const char *complaint;
+	} told[] = {
+		{ let_go_of_a_held_batch, "retired while a handler holds it" },
+		{ map_twice, "an alias was left mapped" },
+		{ sync_while_mapped, "synced with the alias mapped" },
+	};
+	int i;
+
+	guard(own_pokes)();
+	text_poke_test_hear(test, true);
+	for (i = 0; i < ARRAY_SIZE(told); i++) {
+		text_poke_test_said = NULL;
+		told[i].tell();
+		text_poke_check_end();
+		KUNIT_EXPECT_STREQ(test, text_poke_test_said,
+				   told[i].complaint);
+	}
+	text_poke_test_hear(test, false);
+}
+
 static struct kunit_case debug_cases[] = {
 	KUNIT_CASE_PARAM(checker_notices, broken_gen_params),
+	KUNIT_CASE(checker_knows_what_it_is_told),
 	{}
 };
 

@@ -29,6 +29,9 @@
 /* More than any way to change one instruction has of anything. */
 #define MANY 20U
 
+/* For a CPU that is to come back. */
+#define PLUG_TRIES 20
+
 static u8 nop[LEN], jump[LEN];
 
 static bool site_is(const void *insn)
@@ -167,12 +170,22 @@ static void run_site(void *unused)
 	plugging.ret = text_poke_test_fn();
 }
 
+/* A CPU that has just gone may not have stopped yet: then it cannot start. */
+static int bring_back(void)
+{
+	int ret, tries = PLUG_TRIES;
+
+	do {
+		ret = add_cpu(plugging.cpu);
+		if (ret)
+			msleep(20);
+	} while (ret && --tries);
+	return ret;
+}
+
 static int plug(void *unused)
 {
-	int ret = plugging.online ? add_cpu(plugging.cpu) :
-				    remove_cpu(plugging.cpu);
-
-	if (ret)
+	if (plugging.online ? bring_back() : remove_cpu(plugging.cpu))
 		plugging.failed = true;
 	complete(&plugging.done);
 	return 0;

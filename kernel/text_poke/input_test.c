@@ -265,6 +265,22 @@ static void stores_to_nowhere_fail(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, -EFAULT, store(freed, too_long, lens[i]));
 }
 
+#ifdef text_poke_test_debugger_store
+/* They write where the core would not. */
+static void debuggers_write_read_only_data(struct kunit *test)
+{
+	static const u8 other[LEN] = { 2 };
+	u8 before[LEN];
+
+	memcpy(before, rodata, LEN);
+	guard(own_pokes)();
+	text_poke_test_debugger_store((void *)rodata, other, LEN);
+	KUNIT_EXPECT_EQ(test, 0, text_poke_verify(rodata, other, LEN));
+	text_poke_test_debugger_store((void *)rodata, before, LEN);
+	KUNIT_EXPECT_EQ(test, 0, text_poke_verify(rodata, before, LEN));
+}
+#endif
+
 #ifdef CONFIG_KPROBES
 /* What somebody else has put there is not taken for the instruction. */
 static void foreign_breakpoints_are_other_old_bytes(struct kunit *test)
@@ -419,6 +435,9 @@ static struct kunit_case input_cases[] = {
 #endif
 	KUNIT_CASE(what_cannot_be_compared_is_no_match),
 	KUNIT_CASE(stores_to_nowhere_fail),
+#ifdef text_poke_test_debugger_store
+	KUNIT_CASE(debuggers_write_read_only_data),
+#endif
 #ifdef CONFIG_KPROBES
 	KUNIT_CASE(foreign_breakpoints_are_other_old_bytes),
 #endif

@@ -33,7 +33,7 @@
 
 /* The test goes on until all of this has happened, or for so many seconds. */
 #define CHANGES_MIN	500
-#define CALLS_MIN	1000
+#define CALLS_MIN	400
 #define TRAPS_MIN	25
 #define PREEMPTED_MIN	25
 #define SECONDS_MAX	60

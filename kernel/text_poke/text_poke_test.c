@@ -436,6 +436,7 @@ static void literals_are_checked_and_written(struct kunit *test)
 	void *addr = field_addr(0);
 	unsigned long val = ~0UL / 3;
 	unsigned long old;
+	u32 half;
 
 	memcpy(&old, addr, sizeof(old));
 	KUNIT_EXPECT_EQ(test, -EILSEQ, poke_literal(addr, &val, val, sizeof(val)));
@@ -447,6 +448,17 @@ static void literals_are_checked_and_written(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, poke_literal(addr, &old, val, sizeof(val)));
 	KUNIT_EXPECT_EQ(test, 0, text_poke_verify(addr, &val, sizeof(val)));
 	KUNIT_EXPECT_EQ(test, 0, poke_literal(addr, &val, old, sizeof(val)));
+
+	/* One of 32 bits, which need not be aligned to more. */
+	memcpy(&half, addr + sizeof(half), sizeof(half));
+	KUNIT_EXPECT_EQ(test, 0, poke_literal(addr + sizeof(half), &half, val,
+					      sizeof(half)));
+	KUNIT_EXPECT_EQ(test, 0, text_poke_verify(addr, &old, sizeof(half)));
+	KUNIT_EXPECT_EQ(test, 0, text_poke_verify(addr + sizeof(half), &val,
+						  sizeof(half)));
+	KUNIT_EXPECT_EQ(test, 0, poke_literal(addr + sizeof(half), &val, half,
+					      sizeof(half)));
+	KUNIT_EXPECT_EQ(test, 0, text_poke_verify(addr, &old, sizeof(old)));
 }
 
 static void literals_need_no_guard(struct kunit *test)

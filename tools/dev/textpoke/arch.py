@@ -60,7 +60,7 @@ _I386 = replace(_X86, name="i386", debarch="i386", qemu="qemu-system-i386", cpu=
 _ARM64 = Arch(
     name="arm64", cross="aarch64-linux-gnu-", target="Image", image="arch/arm64/boot/Image", debarch="arm64",
     busybox="bookworm", qemu="qemu-system-aarch64", machine="virt,gic-version=3", cpu="max,pauth-impdef=on",
-    console="console=ttyAMA0 earlycon", has_backend=True, kunit=("text_poke_slot",), selftests=("perf_events",),
+    console="console=ttyAMA0 earlycon", has_backend=True, kunit=("text_poke_slot", "text_poke_bpf"), selftests=("perf_events",),
     # Backtraces come by NMI, also in the middle of a trap; the test itself cannot read in one.
     torture=("pseudo-nmis",), torture_append="irqchip.gicv3_pseudo_nmi=1",
     # Not by kexec, batch or no batch: with 52 bits of addresses it dies as it copies page tables, with fewer the
@@ -72,7 +72,7 @@ _RISCV = Arch(
     busybox="trixie", qemu="qemu-system-riscv64", machine="virt,aia=aplic-imsic", cpu="max",
     machines=("virt",),  # without AIA, firmware has the other harts fetch anew
     console="console=ttyS0 earlycon=sbi", devices=("-bios", "default"), has_backend=True,
-    kunit=("text_poke_slot", "riscv_ftrace", "riscv_bpf_poke"), base_fragments=("no-preempt",),
+    kunit=("text_poke_slot", "text_poke_bpf", "riscv_ftrace"), base_fragments=("no-preempt",),
     # It takes vmlinux only, and from vmlinux itself the relocations are removed that the kernel needs to boot.
     endings=("crash", "kexec"), next_kernel="vmlinux.relocs",
     lkdtm="Linux 6.12 on RISC-V panics at every BUG(), which it takes for one in an interrupt")

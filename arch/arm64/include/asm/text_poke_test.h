@@ -132,7 +132,12 @@ static inline bool text_poke_test_unencodable(void *insn)
 	{ "a branch that does not reach",				\
 	  .new = (u8 []){ 0x00, 0x20, 0x20, 0xd4 }, .len = LEN,		\
 	  .error = -ERANGE },						\
+	{ "a jump into entry code", .addr = __entry_text_start,		\
+	  .new = jump, .len = LEN, .error = -EOPNOTSUPP },		\
 	{ "a probe of entry code", .addr = __entry_text_start,		\
+	  .new = (u8 []){ 0x80, 0x00, 0x20, 0xd4 }, .len = LEN,		\
+	  .error = -EOPNOTSUPP },					\
+	{ "a probe of the hypervisor's code", .addr = __hyp_text_start,	\
 	  .new = (u8 []){ 0x80, 0x00, 0x20, 0xd4 }, .len = LEN,		\
 	  .error = -EOPNOTSUPP },					\
 	{ "a slot for entry code", .addr = __entry_text_start,		\
@@ -177,5 +182,34 @@ static inline bool text_poke_test_flags_kept(const struct pt_regs *regs)
 
 /* Between the trap and text_poke_handle_trap(); static ones may be inlined. */
 #define TEXT_POKE_TEST_PATH "el1h_64_sync_handler", "el1_brk64"
+
+/* A program's entry keeps the link register in x9, or has a landing pad. */
+#define TEXT_POKE_TEST_BPF_LEAD	4
+
+/*
+ * Of bpf_test.c: the landing pads (BTI jc) are for targets that are far away.
+ * The trampolines change nothing but x10 and x11, and go back with the link
+ * register as it was.
+ */
+#define TEXT_POKE_TEST_BPF_ASM						\
+	"text_poke_test_bpf_first:\n"					\
+	"	hint	#38\n"						\
+	"	adrp	x10, text_poke_test_bpf_hits\n"			\
+	"	add	x10, x10, :lo12:text_poke_test_bpf_hits\n"	\
+	"	b	1f\n"						\
+	"text_poke_test_bpf_second:\n"					\
+	"	hint	#38\n"						\
+	"	adrp	x10, text_poke_test_bpf_hits + 8\n"		\
+	"	add	x10, x10, :lo12:text_poke_test_bpf_hits + 8\n"	\
+	"1:	ldr	x11, [x10]\n"					\
+	"	add	x11, x11, #1\n"					\
+	"	str	x11, [x10]\n"					\
+	"	mov	x10, x30\n"					\
+	"	mov	x30, x9\n"					\
+	"	ret	x10\n"						\
+	"text_poke_test_bpf_instead:\n"					\
+	"	hint	#38\n"						\
+	"	mov	x0, #42\n"					\
+	"	ret\n"
 
 #endif /* __ASM_TEXT_POKE_TEST_H */

@@ -194,4 +194,25 @@ static inline bool text_poke_test_flags_kept(const struct pt_regs *regs)
 	"handle_exception", "do_trap_break",				\
 	"riscv_v_context_nesting_start", "riscv_v_context_nesting_end"
 
+/* What AUIPC does at a program's entry is the same with and without a call. */
+#define TEXT_POKE_TEST_BPF_LEAD	4
+
+/*
+ * Of bpf_test.c.  The trampolines change nothing but t1 and t2, and go back to
+ * where t0 says.
+ */
+#define TEXT_POKE_TEST_BPF_ASM						\
+	"text_poke_test_bpf_first:\n"					\
+	"	lla	t1, text_poke_test_bpf_hits\n"			\
+	"	j	1f\n"						\
+	"text_poke_test_bpf_second:\n"					\
+	"	lla	t1, text_poke_test_bpf_hits + 8\n"		\
+	"1:	ld	t2, (t1)\n"					\
+	"	addi	t2, t2, 1\n"					\
+	"	sd	t2, (t1)\n"					\
+	"	jr	t0\n"						\
+	"text_poke_test_bpf_instead:\n"					\
+	"	li	a0, 42\n"					\
+	"	ret\n"
+
 #endif /* __ASM_TEXT_POKE_TEST_H */

@@ -19,6 +19,7 @@
 #include <asm/nops.h>
 #include <asm/ptrace.h>
 #include <asm/realmode.h>
+#include <asm/text-patching.h>
 
 #define TEXT_POKE_TEST_LEN	5
 
@@ -173,5 +174,28 @@ static inline bool text_poke_test_flags_kept(const struct pt_regs *regs)
 
 /* Between the trap and text_poke_handle_trap(). */
 #define TEXT_POKE_TEST_PATH "asm_exc_int3", "exc_int3"
+
+/* What KGDB does where it may not simply write. */
+#define text_poke_test_debugger_store(addr, bytes, len) \
+	text_poke_kgdb(addr, bytes, len)
+
+/* A program's entry begins with the call. */
+#define TEXT_POKE_TEST_BPF_LEAD	0
+
+/* Of bpf_test.c. */
+#define TEXT_POKE_TEST_BPF_FN(name, does)				\
+	".type text_poke_test_bpf_" name ", @function\n"		\
+	"text_poke_test_bpf_" name ":\n"				\
+	ANNOTATE_NOENDBR						\
+	"	" does "\n"						\
+	"	" ASM_RET						\
+	".size text_poke_test_bpf_" name ", . - text_poke_test_bpf_" name "\n"
+
+#define TEXT_POKE_TEST_BPF_ASM						\
+	TEXT_POKE_TEST_BPF_FN("first",					\
+			      "incq text_poke_test_bpf_hits(%rip)")	\
+	TEXT_POKE_TEST_BPF_FN("second",					\
+			      "incq text_poke_test_bpf_hits + 8(%rip)")	\
+	TEXT_POKE_TEST_BPF_FN("instead", "movl $42, %eax")
 
 #endif /* _ASM_X86_TEXT_POKE_TEST_H */

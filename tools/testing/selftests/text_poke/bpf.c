@@ -6,6 +6,7 @@
  * When the latter goes, its trampoline is made to jump past it.
  */
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -32,8 +33,12 @@ static struct tracing {
 
 #define TRACINGS	((int)(sizeof(tracings) / sizeof(*tracings)))
 
-/* How often all of them were put there. */
+/* How often all of them were put there, and whether they are called directly. */
 static int entries;
+static bool direct;
+
+/* The map in which they count their runs. */
+static int runs = -1;
 
 static int bpf(int cmd, union bpf_attr *attr)
 {
@@ -76,12 +81,13 @@ static int load_caller(void)
 	return load(&attr, insns, sizeof(insns) / sizeof(*insns));
 }
 
-static int make_array(void)
+/* Of one entry. */
+static int make_map(__u32 type, __u32 value_size)
 {
 	union bpf_attr attr = {
-		.map_type	= BPF_MAP_TYPE_PROG_ARRAY,
+		.map_type	= type,
 		.key_size	= 4,
-		.value_size	= 4,
+		.value_size	= value_size,
 		.max_entries	= 1,
 	};
 
@@ -163,22 +169,53 @@ static void *read_btf(void)
 	return data;
 }
 
+static int load_tracing(enum bpf_attach_type type, int id)
+{
+	const struct bpf_insn insns[] = {
+		{ .code = BPF_LD | BPF_IMM | BPF_DW, .dst_reg = 1,
+		  .src_reg = BPF_PSEUDO_MAP_VALUE, .imm = runs },
+		{ },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 2, .imm = 1 },
+		{ .code = BPF_STX | BPF_ATOMIC | BPF_DW, .dst_reg = 1,
+		  .src_reg = 2, .imm = BPF_ADD },
+		SET_R0,
+		EXIT,
+	};
+	union bpf_attr attr = {
+		.prog_type		= BPF_PROG_TYPE_TRACING,
+		.expected_attach_type	= type,
+		.attach_btf_id		= id,
+	};
+
+	return load(&attr, insns, sizeof(insns) / sizeof(*insns));
+}
+
 static void load_tracings(void)
 {
-	const struct bpf_insn insns[] = { SET_R0, EXIT };
 	void *btf = read_btf();
 	int id = btf ? btf_find(btf, FUNCTION) : -1;
 
 	free(btf);
-	for (int i = 0; id >= 0 && i < TRACINGS; i++) {
-		union bpf_attr attr = {
-			.prog_type		= BPF_PROG_TYPE_TRACING,
-			.expected_attach_type	= tracings[i].type,
-			.attach_btf_id		= id,
-		};
+	if (id < 0)
+		return;
+	if (runs < 0)
+		runs = make_map(BPF_MAP_TYPE_ARRAY, 8);
+	for (int i = 0; i < TRACINGS; i++)
+		tracings[i].prog = load_tracing(tracings[i].type, id);
+}
 
-		tracings[i].prog = load(&attr, insns, 2);
-	}
+/* Nobody else has the kernel call a trampoline instead of the tracer's. */
+static bool call_is_direct(void)
+{
+	FILE *f = fopen(TRACING "enabled_functions", "r");
+	char line[512];
+	bool found = false;
+
+	while (f && !found && fgets(line, sizeof(line), f))
+		found = strstr(line, "direct-->");
+	if (f)
+		fclose(f);
+	return found;
 }
 
 static void attach(void)
@@ -193,6 +230,8 @@ static void attach(void)
 		attached += tracings[i].link >= 0;
 	}
 	entries += attached == TRACINGS;
+	if (attached == TRACINGS && !direct)
+		direct = call_is_direct();
 }
 
 static void forget(int *fd)
@@ -204,7 +243,7 @@ static void forget(int *fd)
 
 static void load_all(void)
 {
-	array = make_array();
+	array = make_map(BPF_MAP_TYPE_PROG_ARRAY, 4);
 	callee = load_callee();
 	caller = array < 0 ? -1 : load_caller();
 	load_tracings();
@@ -238,9 +277,23 @@ bool bpf_has_btf(void)
 	return !access("/sys/kernel/btf/vmlinux", R_OK);
 }
 
+/* How often they were there and called directly. */
 int bpf_entries(void)
 {
-	return entries;
+	return direct ? entries : 0;
+}
+
+__u64 bpf_runs(void)
+{
+	__u64 value = 0;
+	__u32 key = 0;
+	union bpf_attr attr = {
+		.map_fd	= runs,
+		.key	= (__u64)(unsigned long)&key,
+		.value	= (__u64)(unsigned long)&value,
+	};
+
+	return runs >= 0 && !bpf(BPF_MAP_LOOKUP_ELEM, &attr) ? value : 0;
 }
 
 bool bpf_work(void)

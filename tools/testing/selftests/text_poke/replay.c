@@ -256,9 +256,9 @@ static void check_entries(void)
 	if (!workload_has("bpf") || !bpf_has_btf())
 		ksft_test_result_skip("bpf_calls_are_direct: no BTF, or no bpf\n");
 	else
-		ksft_test_result(bpf_entries(),
-				 "bpf_calls_are_direct: %d times\n",
-				 bpf_entries());
+		ksft_test_result(bpf_entries() && bpf_runs(),
+				 "bpf_calls_are_direct: %d times, %llu runs\n",
+				 bpf_entries(), bpf_runs());
 }
 
 /* The same for trampolines, slots, BPF and modules. */

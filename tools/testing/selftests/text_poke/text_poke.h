@@ -163,6 +163,7 @@ bool bpf_work(void);
 void bpf_set(bool on);
 bool bpf_has_btf(void);
 int bpf_entries(void);
+__u64 bpf_runs(void);
 
 /* faults.c */
 bool killed_work(void);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # Every batch has a begin and an end in the trace, with the number of its sites,
-# their pages, its mappings and its syncs.
+# their pages, its mappings and its syncs, and how long it took.
 
 cd "$(dirname "$0")" || exit 1
 . ./counters.sh
@@ -21,7 +21,7 @@ count()
 ktap_print_header
 need_counters
 need_events
-ktap_set_plan 8
+ktap_set_plan 9
 
 # In a folder that can be written, wherever the tests are.
 cd "$(mktemp -d)" || exit 1
@@ -42,4 +42,5 @@ expect sites_are_on_pages "$(sum pages) -gt 0"
 expect no_more_pages_than_sites "$(sum pages) -le $(sum sites)"
 expect mappings_add_up "$(sum mappings) -eq $(grown mappings)"
 expect syncs_add_up "$(sum syncs) -eq $(grown syncs)"
+expect no_batch_takes_no_time "$(grep -c ' ns=0 ' trace.txt) -eq 0 -a $(sum ns) -gt 0"
 ktap_finished

@@ -4,7 +4,8 @@
  *
  * A program that returns its number is called while its entry leads to one
  * trampoline or another, which count and go back, to a program in its stead,
- * which does not, or nowhere.
+ * which does not, or nowhere.  The three are of the architecture, and far from
+ * the program where modules are far from the kernel.
  */
 #include <kunit/test.h>
 #include <linux/bpf.h>
@@ -13,34 +14,28 @@
 #include <linux/perf_event.h>
 #include <linux/string.h>
 
+#include <asm/text_poke_test.h>
+
 #include "listener.h"
 
 #define NUMBER	70001
 #define OTHER	42
 
 /* Counts the calls of each trampoline. */
-extern unsigned long bpf_poke_test_hits[2];
-unsigned long bpf_poke_test_hits[2];
+extern unsigned long text_poke_test_bpf_hits[2];
+unsigned long text_poke_test_bpf_hits[2];
 
-void bpf_poke_test_first(void);
-void bpf_poke_test_second(void);
-void bpf_poke_test_instead(void);
+void text_poke_test_bpf_first(void);
+void text_poke_test_bpf_second(void);
+void text_poke_test_bpf_instead(void);
 
-/* With nothing changed but t1 and t2, and back to where t0 says. */
+#define FIRST	text_poke_test_bpf_first
+#define SECOND	text_poke_test_bpf_second
+#define INSTEAD	text_poke_test_bpf_instead
+
 asm("	.pushsection .text, \"ax\", @progbits\n"
 	"	.balign 4\n"
-	"bpf_poke_test_first:\n"
-	"	lla	t1, bpf_poke_test_hits\n"
-	"	j	1f\n"
-	"bpf_poke_test_second:\n"
-	"	lla	t1, bpf_poke_test_hits + 8\n"
-	"1:	ld	t2, (t1)\n"
-	"	addi	t2, t2, 1\n"
-	"	sd	t2, (t1)\n"
-	"	jr	t0\n"
-	"bpf_poke_test_instead:\n"
-	"	li	a0, 42\n"
-	"	ret\n"
+	TEXT_POKE_TEST_BPF_ASM
 	"	.popsection\n");
 
 static struct bpf_prog *prog;
@@ -52,32 +47,33 @@ static unsigned int call_prog(void)
 
 static int poke(enum bpf_text_poke_type type, void *old, void *new)
 {
-	return bpf_arch_text_poke(prog->bpf_func, type, old, new);
+	return bpf_arch_text_poke((void *)prog->bpf_func, type, old, new);
+}
+
+static unsigned long hits(int of)
+{
+	return READ_ONCE(text_poke_test_bpf_hits[of]);
 }
 
 /* Call it, and see which trampoline that has come through. */
 static void expect_hits(struct kunit *test, unsigned long first,
 			unsigned long second)
 {
-	unsigned long before[2];
+	unsigned long before[] = { hits(0), hits(1) };
 
-	memcpy(before, bpf_poke_test_hits, sizeof(before));
 	KUNIT_EXPECT_EQ(test, call_prog(), NUMBER);
-	KUNIT_EXPECT_EQ(test, READ_ONCE(bpf_poke_test_hits[0]) - before[0],
-			first);
-	KUNIT_EXPECT_EQ(test, READ_ONCE(bpf_poke_test_hits[1]) - before[1],
-			second);
+	KUNIT_EXPECT_EQ(test, hits(0) - before[0], first);
+	KUNIT_EXPECT_EQ(test, hits(1) - before[1], second);
 }
 
 static void come_and_go(struct kunit *test)
 {
 	expect_hits(test, 0, 0);
-	KUNIT_EXPECT_EQ(test, 0, poke(BPF_MOD_CALL, NULL, bpf_poke_test_first));
+	KUNIT_EXPECT_EQ(test, 0, poke(BPF_MOD_CALL, NULL, FIRST));
 	expect_hits(test, 1, 0);
-	KUNIT_EXPECT_EQ(test, 0, poke(BPF_MOD_CALL, bpf_poke_test_first,
-				      bpf_poke_test_second));
+	KUNIT_EXPECT_EQ(test, 0, poke(BPF_MOD_CALL, FIRST, SECOND));
 	expect_hits(test, 0, 1);
-	KUNIT_EXPECT_EQ(test, 0, poke(BPF_MOD_CALL, bpf_poke_test_second, NULL));
+	KUNIT_EXPECT_EQ(test, 0, poke(BPF_MOD_CALL, SECOND, NULL));
 	expect_hits(test, 0, 0);
 }
 
@@ -97,24 +93,38 @@ static void trampolines_come_and_go_guarded(struct kunit *test)
 
 static void programs_take_the_place_of_others(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, 0, poke(BPF_MOD_JUMP, NULL, bpf_poke_test_instead));
+	KUNIT_EXPECT_EQ(test, 0, poke(BPF_MOD_JUMP, NULL, INSTEAD));
 	KUNIT_EXPECT_EQ(test, call_prog(), OTHER);
-	KUNIT_EXPECT_EQ(test, 0, poke(BPF_MOD_JUMP, bpf_poke_test_instead, NULL));
+	KUNIT_EXPECT_EQ(test, 0, poke(BPF_MOD_JUMP, INSTEAD, NULL));
 	expect_hits(test, 0, 0);
 }
+
+#if TEXT_POKE_TEST_BPF_LEAD
+/* A task may be preempted behind what leads up to the call. */
+static void what_leads_up_to_the_call_stays(struct kunit *test)
+{
+	u8 before[TEXT_POKE_TEST_BPF_LEAD];
+
+	memcpy(before, prog->bpf_func, TEXT_POKE_TEST_BPF_LEAD);
+	KUNIT_EXPECT_EQ(test, 0, poke(BPF_MOD_CALL, NULL, FIRST));
+	KUNIT_EXPECT_MEMEQ(test, before, prog->bpf_func,
+			   TEXT_POKE_TEST_BPF_LEAD);
+	KUNIT_EXPECT_EQ(test, 0, poke(BPF_MOD_CALL, FIRST, NULL));
+	KUNIT_EXPECT_MEMEQ(test, before, prog->bpf_func,
+			   TEXT_POKE_TEST_BPF_LEAD);
+}
+#endif
 
 /* Not what is there, and not the entry of a program. */
 static void wrong_targets_change_nothing(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, -EFAULT, poke(BPF_MOD_CALL, bpf_poke_test_first,
-					    bpf_poke_test_second));
+	KUNIT_EXPECT_NE(test, 0, poke(BPF_MOD_CALL, FIRST, SECOND));
 	expect_hits(test, 0, 0);
-	KUNIT_EXPECT_NE(test, 0, bpf_arch_text_poke(bpf_poke_test_first,
-						    BPF_MOD_CALL, NULL,
-						    bpf_poke_test_second));
+	KUNIT_EXPECT_NE(test, 0, bpf_arch_text_poke(FIRST, BPF_MOD_CALL, NULL,
+						    SECOND));
 }
 
-static int bpf_poke_init(struct kunit *test)
+static int bpf_init(struct kunit *test)
 {
 	struct bpf_insn insns[] = {
 		BPF_MOV64_IMM(BPF_REG_0, NUMBER),
@@ -129,12 +139,15 @@ static int bpf_poke_init(struct kunit *test)
 	prog->type = BPF_PROG_TYPE_SOCKET_FILTER;
 	memcpy(prog->insnsi, insns, sizeof(insns));
 	prog = bpf_prog_select_runtime(prog, &err);
-	if (!err && prog->jited)
-		bpf_prog_kallsyms_add(prog);
-	return err ?: prog->jited ? 0 : -EOPNOTSUPP;
+	if (err)
+		return err;
+	if (!prog->jited)
+		kunit_skip(test, "programs are interpreted");
+	bpf_prog_kallsyms_add(prog);
+	return 0;
 }
 
-static void bpf_poke_exit(struct kunit *test)
+static void bpf_exit(struct kunit *test)
 {
 	if (!prog)
 		return;
@@ -143,22 +156,25 @@ static void bpf_poke_exit(struct kunit *test)
 	prog = NULL;
 }
 
-static struct kunit_case bpf_poke_cases[] = {
+static struct kunit_case bpf_cases[] = {
 	KUNIT_CASE(trampolines_come_and_go),
 	KUNIT_CASE(trampolines_come_and_go_guarded),
 	KUNIT_CASE(programs_take_the_place_of_others),
+#if TEXT_POKE_TEST_BPF_LEAD
+	KUNIT_CASE(what_leads_up_to_the_call_stays),
+#endif
 	KUNIT_CASE(wrong_targets_change_nothing),
 	{}
 };
 
-static struct kunit_suite bpf_poke_suite = {
-	.name		= "riscv_bpf_poke",
-	.init		= bpf_poke_init,
-	.exit		= bpf_poke_exit,
-	.test_cases	= bpf_poke_cases,
+static struct kunit_suite bpf_suite = {
+	.name		= "text_poke_bpf",
+	.init		= bpf_init,
+	.exit		= bpf_exit,
+	.test_cases	= bpf_cases,
 };
 
-kunit_test_suite(bpf_poke_suite);
+kunit_test_suite(bpf_suite);
 
 MODULE_DESCRIPTION("KUnit test of changing the entry of BPF programs");
 MODULE_LICENSE("GPL");
