@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# What `make boot` runs when no INITRD is given: say what has booted; all its CPUs have to be there.
+# What `make boot` runs when no INITRD is given: say what has booted; all its CPUs have to be there,
+# and PAGING, if given, has to be what they use.
 #
-#	hello.sh CPUS
+#	hello.sh CPUS [PAGING]
 uname -a
 echo "$(nproc) CPUs, $(awk '/MemTotal/ { print int($2 / 1024) }' /proc/meminfo) MiB, booted in $(cut -d' ' -f1 /proc/uptime) s"
-[ "$(nproc)" = "$1" ]
+[ "$(nproc)" = "$1" ] && { [ -z "$2" ] || grep -q "^mmu.*: $2\$" /proc/cpuinfo; }

@@ -93,12 +93,12 @@ def _unit_tests(prefix, env=None):
         yield Result(f"{prefix}: {path.stem}", FAILED if status else PASSED, _why(log) if status else "")
 
 
-def boots(name, kdir, append="", smp=2):
-    """The kernel boots to our init with all its CPUs, and has nothing to complain about.
+def boots(name, kdir, append="", smp=2, paging=""):
+    """The kernel boots to our init with all its CPUs, with that paging, and has nothing to complain about.
 
     Its CPUs take turns where its text changes meanwhile, as in all tests: see tests.in_guest().
     """
-    initrd = initramfs.build_initramfs(name, job=boot.HELLO, args=[str(smp)])
+    initrd = initramfs.build_initramfs(name, job=boot.HELLO, args=[str(smp), *filter(None, [paging])])
     result = boot.boot(name, kdir, initrd, append=append, smp=smp, echo=False, turns=arches.get(name).has_backend)
     booted = result.verdict == 0 and result.code == OK
     if not booted:

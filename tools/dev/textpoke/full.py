@@ -37,12 +37,13 @@ class Variant:
     smp: int = 2
     kind: str = ""  # the Arch to build, if it is not the architecture's own
     machine: str = ""  # QEMU's, if it is not the usual one
+    paging: str = ""  # what /proc/cpuinfo has to say of it
     parts: tuple = ("KUnit", "selftests")
 
 
 VARIANTS = (
     Variant("KASAN", fragments=("kasan",)),
-    Variant("lockdep", fragments=("debug",)),
+    Variant("lockdep", fragments=("debug",), parts=("KUnit", "selftests", "torture")),
     Variant("clang", llvm=True),
     Variant("64K pages", ("arm64",), ("64k",)),
     Variant("no CALL_OPS", ("arm64",), ("no-call-ops",)),
@@ -53,14 +54,15 @@ VARIANTS = (
     Variant("modules far away", ("arm64",), ("far-modules",), parts=("KUnit", "selftests", "samples", "torture")),
     Variant("KVM, SDEI and KGDB", ("arm64",), ("kvm",), parts=("world switch", "KUnit", "selftests")),
     Variant("no compressed instructions", ("riscv",), ("no-c",)),
-    Variant("Sv48", ("riscv",), append="no5lvl", parts=("boots", "KUnit", "selftests")),
-    Variant("Sv39", ("riscv",), append="no4lvl", parts=("boots", "KUnit", "selftests")),
-    Variant("not preemptible", ("riscv",), ("no-preempt",)),
+    Variant("Sv48", ("riscv",), append="no5lvl", paging="sv48", parts=("boots", "KUnit", "selftests", "torture")),
+    Variant("Sv39", ("riscv",), append="no4lvl", paging="sv39", parts=("boots", "KUnit", "selftests", "torture")),
+    Variant("not preemptible", ("riscv",), ("no-preempt",), parts=("KUnit", "selftests", "torture")),
     Variant("fences by firmware", ("riscv",), machine="virt", parts=("boots", "KUnit", "selftests")),
     Variant("samples of the function tracer", parts=("samples",)),
     Variant("fixed address", append="nokaslr"),
     Variant("four CPUs that take turns", smp=4),
     Variant("32 bits", ("x86",), kind="i386", parts=("boots", "KUnit")),
+    Variant("32 bits, ftrace's tests at boot", ("x86",), ("startup-tests",), kind="i386", parts=("boots",)),
     Variant("Xen PV", ("x86",), ("xen",)),
     Variant("one CPU, no modules", ("x86",), ("small",), smp=1, parts=("boots", "KUnit")),
     Variant("locked down", fragments=("lockdown",), parts=("lockdown",)),
@@ -148,7 +150,9 @@ def _builds(name, variant):
 def _part(name, variant, title):
     """One part of check on a variant's kernel."""
     kdir, arch = _kernel(name, variant), arches.get(name)
-    return PARTS[title](replace(arch, machine=variant.machine) if variant.machine else name, kdir, variant.append, variant.smp)
+    paging = [variant.paging] if variant.paging and title == "boots" else []
+    where = replace(arch, machine=variant.machine) if variant.machine else name
+    return PARTS[title](where, kdir, variant.append, variant.smp, *paging)
 
 
 def _variant(report, name, variant):
