@@ -10,7 +10,7 @@ from unittest import mock
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from textpoke import arch as arches  # noqa: E402
-from textpoke import models, mutants, paths, tests  # noqa: E402
+from textpoke import cli, models, mutants, paths, tests  # noqa: E402
 from textpoke.errors import Fail  # noqa: E402
 from textpoke.ktap import FAILED, PASSED, SKIPPED, Result  # noqa: E402
 
@@ -186,6 +186,17 @@ class Trials(unittest.TestCase):
             self.addCleanup(mutants._installed.cache_clear)
             how, = mutants.TRIALS[mutants.SELFTESTS]("x86", None, "text_poke.busted=deaf")
         self.assertEqual((how["append"], how["timeout"]), ("text_poke.busted=deaf", mutants.SELFTESTS_TIMEOUT))
+
+
+class Command(unittest.TestCase):
+    def run_on(self, **given):
+        with mock.patch.object(mutants, "_run") as run, mock.patch.object(mutants, "print", create=True):
+            mutants.main(cli.Options({"ONLY": "no-sort"} | given))
+        return [call.args[1] for call in run.call_args_list]
+
+    def test_every_architecture_with_a_backend_unless_one_is_named(self):
+        self.assertEqual(self.run_on(), ["x86", "arm64", "riscv"])
+        self.assertEqual(self.run_on(ARCH="riscv"), ["riscv"])
 
 
 class OfModels(unittest.TestCase):

@@ -20,7 +20,7 @@ from .errors import INFRA, INTERRUPTED, MISSING, OK, USAGE, Fail
 from .say import say
 
 VARIABLES = {
-    "ARCH": "x86, arm64 (default), riscv or powerpc; i386 for kernels of 32 bits",
+    "ARCH": "x86, arm64 (default; all for check, check-full, mutants), riscv or powerpc; i386 for kernels of 32 bits",
     "LLVM": "1: build with clang",
     "KERNEL": "your own Linux 6.12.y tree: the base to build, or what `apply` changes",
     "BASE": "1: the same on the unpatched kernel",

@@ -21,6 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fnmatch import fnmatch
 
+from . import arch as arches
 from . import check, initramfs, kernel, models, paths, tests
 from .errors import INFRA, USAGE, Fail
 from .ktap import FAILED, PASSED, SKIPPED, Result
@@ -216,7 +217,7 @@ def _run(report, name, mutants):
 
 
 def main(options):
-    """`mutants`: all of them, or those that ONLY is a pattern of."""
+    """`mutants`: all of them, or those that ONLY is a pattern of; on every architecture with a backend, or ARCH."""
     declared, only = models.mutants(), options.get("ONLY", "*")
     mutants = parse(TABLE.read_text())
     agree(mutants, steps(STEPS.read_text()), declared)
@@ -226,7 +227,9 @@ def main(options):
     of_models = [mutant for mutant in mutants if mutant.trial == MODEL]
     report = check.Report()
     report.step("models: mutants", model_results, of_models, declared)
-    if run := [mutant for mutant in mutants if mutant.trial != MODEL]:
-        _run(report, options.arch, run)
+    run = [mutant for mutant in mutants if mutant.trial != MODEL]
+    for name in check.names(options) if run else ():
+        if arches.get(name).has_backend:
+            _run(report, name, run)
     print(f"{len(run)} mutants of the kernel, {len(of_models)} of the models, which `make models` tries with all others", flush=True)
     return report.end()
