@@ -49,12 +49,12 @@ class Arch:
 _X86 = Arch(
     name="x86", cross="", target="bzImage", image="arch/x86/boot/bzImage", debarch="amd64", busybox="bookworm",
     qemu="qemu-system-x86_64", machine="q35", cpu="max", console="console=ttyS0 earlyprintk=ttyS0",
-    has_backend=True, selftests=("livepatch", "perf_events"), objtool=True,
+    has_backend=True, kunit=("text_poke_bpf",), selftests=("livepatch", "perf_events"), objtool=True,
     endings=("crash", "kexec"), torture=("livepatch", "calls-nmi"))
 
 # QEMU's "max" would be an AMD processor that 32-bit kernels do not want two of.
-_I386 = replace(_X86, name="i386", debarch="i386", qemu="qemu-system-i386", cpu="Nehalem", selftests=(), objtool=False, torture=(), endings=(),
-                kind_of="x86")
+_I386 = replace(_X86, name="i386", debarch="i386", qemu="qemu-system-i386", cpu="Nehalem", kunit=(), selftests=(),
+                objtool=False, torture=(), endings=(), kind_of="x86")
 
 # pauth-impdef: the architected pointer authentication costs a third of the time under emulation.
 _ARM64 = Arch(
