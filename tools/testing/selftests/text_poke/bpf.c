@@ -5,6 +5,7 @@
  * kernel has BTF, programs at the entry and at the exit of a kernel function.
  * When the latter goes, its trampoline is made to jump past it.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@
 #include "text_poke.h"
 
 #define FUNCTION	"vfs_write"
+#define LOAD_TRIES	20
 
 /* They are loaded and freed each time, so that their code comes and goes. */
 static int array = -1, caller = -1, callee = -1;
@@ -45,12 +47,18 @@ static int bpf(int cmd, union bpf_attr *attr)
 	return syscall(SYS_bpf, cmd, attr, sizeof(*attr));
 }
 
+/* The verifier gives up when the task is to be frozen, as it is for a suspend. */
 static int load(union bpf_attr *attr, const struct bpf_insn *insns, int nr)
 {
+	int fd, tries = LOAD_TRIES;
+
 	attr->insns = (__u64)(unsigned long)insns;
 	attr->insn_cnt = nr;
 	attr->license = (__u64)(unsigned long)"GPL";
-	return bpf(BPF_PROG_LOAD, attr);
+	do {
+		fd = bpf(BPF_PROG_LOAD, attr);
+	} while (fd < 0 && errno == EAGAIN && --tries);
+	return fd;
 }
 
 #define SET_R0	{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 0 }
