@@ -396,6 +396,29 @@ static int queue_field(unsigned int i, const void *old, const void *new)
 	return text_poke_batch_add(field_addr(i), old, new, LEN, NULL);
 }
 
+#ifdef TEXT_POKE_TEST_NOTRAP
+static int poke_notrap(const void *old, const void *new)
+{
+	int ret = poke(TEXT_POKE_TEST_NOTRAP, old, new, LEN);
+
+	return ret ?: text_poke_verify(TEXT_POKE_TEST_NOTRAP, new, LEN);
+}
+
+/* Where no trap can be taken, one is exchanged for another that may be. */
+static void sites_that_cannot_trap_are_exchanged(struct kunit *test)
+{
+	u8 branch[LEN];
+
+	text_poke_test_jump(branch, TEXT_POKE_TEST_NOTRAP,
+			    TEXT_POKE_TEST_NOTRAP + LEN);
+	KUNIT_EXPECT_EQ(test, 0, poke_notrap(insns.nop, branch));
+	listen(test);
+	KUNIT_EXPECT_EQ(test, 0, poke_notrap(branch, insns.nop));
+	KUNIT_EXPECT_EQ(test, text_poke_test_stats.records, 1);
+	KUNIT_EXPECT_EQ(test, text_poke_test_stats.guarded, 1);
+}
+#endif
+
 /* A branch to the next instruction is a nop by another name. */
 static void branch_on(void *insn)
 {
@@ -1113,6 +1136,9 @@ static struct kunit_case text_poke_cases[] = {
 	KUNIT_CASE(early_pokes_of_live_text_are_refused),
 	KUNIT_CASE(unencodable_branches_are_refused),
 	KUNIT_CASE(instructions_nobody_can_act_as_are_refused),
+#ifdef TEXT_POKE_TEST_NOTRAP
+	KUNIT_CASE(sites_that_cannot_trap_are_exchanged),
+#endif
 	KUNIT_CASE(duplicates_change_nothing),
 	KUNIT_CASE(overlaps_change_nothing),
 	KUNIT_CASE(literals_are_checked_and_written),

@@ -250,6 +250,23 @@ class KUnit(unittest.TestCase):
         self.assertEqual(self.kunit("SKIP")[-1].name, "text_poke: the suite ran")
 
 
+class Counted(unittest.TestCase):
+    def guests(self, name):
+        folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        with mock.patch.multiple(tests, install_selftests=lambda *_: folder, programs=lambda *_: {}, run_selftests=mock.DEFAULT,
+                                 say=mock.DEFAULT) as mocks:
+            found = [guest() for guest in tests.counted_guests(name, Path(name))]
+        return found, folder / "kselftest-list.txt", mocks["run_selftests"]
+
+    def test_a_guest_of_their_own_counts_for_those_that_do(self):
+        found, listed, run = self.guests("arm64")
+        self.assertEqual((len(found), listed.read_text()), (1, "perf_events:remove_on_exec\n"))
+        self.assertIn("-icount", run.call_args.kwargs["qemu_args"])
+
+    def test_or_there_is_none(self):
+        self.assertEqual(self.guests("riscv")[0], [])
+
+
 class TakingTurns(unittest.TestCase):
     def test_a_guest_that_cannot_be_booted_does_not_hide_the_others(self):
         def gives(name):

@@ -26,6 +26,7 @@ class Arch:
     has_backend: bool = False  # whether the series can change its text
     kunit: tuple = ()  # suites that it has besides those of all
     selftests: tuple = ()  # targets of the kernel's own that make check runs, besides those for all
+    counted: tuple = ()  # of these, TARGET:PROGRAM that count instructions, for a guest of their own that has such a counter
     torture: tuple = ()  # what the torture test has to do here, besides what it does everywhere
     torture_append: str = ""  # words on the kernel's command line for that
     endings: tuple = ()  # how another kernel may go on where this one ends in the middle of a batch
@@ -61,6 +62,7 @@ _ARM64 = Arch(
     name="arm64", cross="aarch64-linux-gnu-", target="Image", image="arch/arm64/boot/Image", debarch="arm64",
     busybox="bookworm", qemu="qemu-system-aarch64", machine="virt,gic-version=3", cpu="max,pauth-impdef=on",
     console="console=ttyAMA0 earlycon", has_backend=True, kunit=("text_poke_slot", "text_poke_bpf"), selftests=("perf_events",),
+    counted=("perf_events:remove_on_exec",),
     # Backtraces come by NMI, also in the middle of a trap; the test itself cannot read in one.
     torture=("pseudo-nmis",), torture_append="irqchip.gicv3_pseudo_nmi=1",
     # Not by kexec, batch or no batch: with 52 bits of addresses it dies as it copies page tables, with fewer the

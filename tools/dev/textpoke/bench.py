@@ -29,8 +29,6 @@ STALL_LIMIT = 1e6  # ns above the idle stall
 SYNCS, SITES = 4, 4096  # so many broadcasts for so many sites
 SIZES = ("tracer-256", "tracer-1024", "tracer-4096", "tracer")
 CALL_METRICS = ("untraced", "one", "many")  # for a thousand calls
-# Every instruction takes a ns of the guest's time, which passes at no other pace.
-COUNTED = "-icount shift=0,sleep=off"
 MET, UNMET, UNKNOWN = "met", "NOT MET", "-"
 
 
@@ -299,7 +297,7 @@ def measure(arch, kdir, program, what=REPETITIONS, **how):
 
 def count(arch, kdir, program):
     """What is the same however often it is measured: instructions of a traced call, and the size of the text."""
-    calls = measure(arch, kdir, program, "calls", smp=1, qemu_args=COUNTED)
+    calls = measure(arch, kdir, program, "calls", smp=1, qemu_args=boot.COUNTED)
     text = output(["size", "-B", kdir / "vmlinux"]).splitlines()[1].split()[0]
     return calls | {("size", "text"): [int(text) // 1024]}
 

@@ -125,6 +125,10 @@ def enough_cores(smp):
     return free
 
 
+# Every instruction takes a ns of the guest's time, which passes at no other pace. It can be counted then.
+COUNTED = "-icount shift=0,sleep=off"
+
+
 def accelerator(smp, free):
     """CPUs for which the host has none free must take turns.
 

@@ -140,6 +140,7 @@ def _taking_turns(name, kdir):
     parts = [
         *(("ftracetest", guest) for guest in ftracetest),
         ("selftests", tests.selftests_guest(name, kdir)),
+        *(("selftests that count", guest) for guest in tests.counted_guests(name, kdir)),
         ("torture", functools.partial(torture.torture_guest, name, kdir, own)),
         ("the main job", functools.partial(_main_job, name)),
         ("KUnit", functools.partial(tests.kunit, name, kdir)),

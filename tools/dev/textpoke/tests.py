@@ -58,7 +58,7 @@ def guest_results(what, result):
             ktap.Result(f"{what}: the kernel does not complain", quiet, complaint)]
 
 
-def in_guest(name, kdir, initrd, append="", smp=2, timeout=TIMEOUT):
+def in_guest(name, kdir, initrd, append="", smp=2, timeout=TIMEOUT, qemu_args=""):
     """Boot a guest whose CPUs take turns.
 
     These tests look at what CPUs execute while text changes. CPUs that run side by side can
@@ -66,7 +66,7 @@ def in_guest(name, kdir, initrd, append="", smp=2, timeout=TIMEOUT):
     boot.accelerator().
     """
     result = boot.boot(name, kdir, initrd, smp=smp, append=f"{LOG} {append}".strip(), timeout=timeout, echo=False,
-                       turns=True)
+                       turns=True, qemu_args=qemu_args)
     if result.code in (PANIC, HANG):
         boot.report(result)
     return result
@@ -183,9 +183,22 @@ def selftests_guest(name, kdir, append="", smp=2, targets=()):
     return lambda **more: left_out + run_selftests(name, kdir, targets, folder, helpers, **how | more)
 
 
+def counted_guests(name, kdir, append="", smp=2):
+    """What boots a guest that can count instructions, for the selftests that do; none if there are none."""
+    if not (counted := arches.get(name).counted):
+        return
+    targets = tuple(dict.fromkeys(test.split(":")[0] for test in counted))
+    say(f"selftests on {name} that count: {', '.join(counted)}")
+    folder = install_selftests(name, kdir, targets)
+    (folder / "kselftest-list.txt").write_text("".join(f"{test}\n" for test in counted))
+    yield functools.partial(run_selftests, name, kdir, targets, folder, programs(name, kdir), append=append, smp=smp,
+                            qemu_args=boot.COUNTED)
+
+
 def selftests(name, kdir, append="", smp=2, targets=()):
-    """Results of the selftests."""
-    return selftests_guest(name, kdir, append, smp, targets)()
+    """Results of the selftests: of all, or of some."""
+    guests = [] if targets else counted_guests(name, kdir, append, smp)
+    return [*selftests_guest(name, kdir, append, smp, targets)(), *(result for guest in guests for result in guest())]
 
 
 def _job_of_ours(name, kdir, job, append, smp, selftests=True):

@@ -65,7 +65,18 @@ extern char text_poke_test_callee[], text_poke_test_field[];
 	    "	.endr\n"						\
 	    "	ret\n"							\
 	    ".size text_poke_test_field, . - text_poke_test_field\n"	\
+	    ".popsection\n"						\
+	    ".pushsection .hyp.text, \"ax\"\n"				\
+	    ".globl text_poke_test_notrap\n"				\
+	    ".balign 4\n"						\
+	    "text_poke_test_notrap:\n"					\
+	    "	nop\n"							\
+	    "	ret\n"							\
 	    ".popsection\n")
+
+/* A nop among what runs with the hypervisor's vectors. */
+extern char text_poke_test_notrap[];
+#define TEXT_POKE_TEST_NOTRAP	text_poke_test_notrap
 
 static inline void text_poke_test_put(void *insn, u32 val)
 {
