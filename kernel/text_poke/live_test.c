@@ -36,7 +36,7 @@
 #define CALLS_MIN	400
 #define TRAPS_MIN	25
 #define PREEMPTED_MIN	25
-#define SECONDS_MAX	60
+#define SECONDS_MAX	150
 
 #define TIMER_NS	(200 * NSEC_PER_USEC)
 #define CALLS_PER_TURN	100

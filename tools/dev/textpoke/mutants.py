@@ -31,7 +31,7 @@ STEPS = paths.ROOT / "kernel/text_poke/busted.h"
 STEP = re.compile(r"^\tTEXT_POKE_BUSTED_(?!NOTHING\b|NR\b)(\w+),", re.M)
 ONLY = re.compile(r"only (\w+(?: \w+)*): (.+)")
 # A mutant may never come to an end.
-TIMEOUT = 240
+TIMEOUT = 400
 SELFTESTS_TIMEOUT = 1200
 
 KUNIT, SELFTESTS, MODEL = "kunit", "selftests", "model"
