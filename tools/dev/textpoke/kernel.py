@@ -281,6 +281,17 @@ def _build(build):
 
 # Looking at code
 
+def build_objects(arch, targets, fragments=()):
+    """Some objects of a kernel, or folders of them, and no more; returns the kernel's folder."""
+    build = _plan(arch, False, False, fragments)
+    _packages(build)
+    build.kdir.mkdir(parents=True, exist_ok=True)
+    with host.locked(f"kernel-{build.kdir.name}", paths.BUILD):
+        _configure(build)
+        _make(build, " ".join(targets), "building some of", log=build.log)
+    return build.kdir
+
+
 def relink(arch, base=False, fragments=()):
     """The log of a kernel's link, with whatever is checked at that time; the kernel is built if need be."""
     build = _plan(arch, base, False, fragments)
