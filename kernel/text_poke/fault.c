@@ -46,14 +46,14 @@ bool text_poke_should_fail(enum text_poke_fault point)
 
 /*
  * What has been decided about the stores to come of task @by: so many work, and
- * the next one fails if @fails.  Protected by text_mutex; who writes a module's
- * text for the first time may do without, and at worst another of its stores
- * fails than planned, or none.
+ * the next one fails.  NULL: of nobody.  Protected by text_mutex; who writes a
+ * module's text for the first time may do without.  If both are made to fail,
+ * which nobody but debugfs does, one of them may do so at another store or not
+ * at all.
  */
 static struct {
 	const struct task_struct *by;
 	unsigned int work;
-	bool fails;
 } planned;
 
 /**
@@ -68,14 +68,16 @@ static struct {
  */
 void text_poke_plan_stores(unsigned int nr)
 {
-	if (planned.fails && planned.by == current)
+	unsigned int work;
+
+	if (READ_ONCE(planned.by) == current)
 		return;
-	planned.by = current;
-	for (planned.work = 0; planned.work < nr; planned.work++) {
-		planned.fails = text_poke_should_fail(TEXT_POKE_FAULT_STORE);
-		if (planned.fails)
+	for (work = 0; work < nr; work++)
+		if (text_poke_should_fail(TEXT_POKE_FAULT_STORE)) {
+			planned.work = work;
+			WRITE_ONCE(planned.by, current);
 			return;
-	}
+		}
 }
 
 /**
@@ -86,22 +88,17 @@ void text_poke_plan_stores(unsigned int nr)
  */
 bool text_poke_store_fails(void)
 {
-	bool fails = !planned.work && planned.fails;
-
-	if (planned.by != current)
+	if (READ_ONCE(planned.by) != current)
 		return false;
-	if (planned.work)
-		planned.work--;
-	else
-		planned.fails = false;
-	return fails;
+	if (planned.work--)
+		return false;
+	WRITE_ONCE(planned.by, NULL);
+	return true;
 }
 
 static void forget_plans(void)
 {
-	planned.by = NULL;
-	planned.work = 0;
-	planned.fails = false;
+	WRITE_ONCE(planned.by, NULL);
 }
 
 /**

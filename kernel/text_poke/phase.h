@@ -17,7 +17,8 @@
  *   FINISHING  before the first unit          trap, new
  *   DIRECT     before the first store, if     old, new
  *              the batch has no guard
- *   UNDOING    a store has failed             old, trap, new
+ *   UNDOING    a store has failed, and the    old, trap, new
+ *              batch has a guard
  *   SETTLED    the batch is finished          new
  *
  * What is undone goes on with a later change that begins with the same old.

@@ -21,6 +21,7 @@
 #include <linux/text_poke.h>
 
 #include <asm/ptrace.h>
+#include <asm/sections.h>
 #include <asm/text_poke_test.h>
 
 #include "listener.h"
@@ -407,8 +408,12 @@ static int poke_notrap(const void *old, const void *new)
 /* Where no trap can be taken, one is exchanged for another that may be. */
 static void sites_that_cannot_trap_are_exchanged(struct kunit *test)
 {
+	static const char *const others[] = TEXT_POKE_TEST_NOTRAPS;
 	u8 branch[LEN];
+	int i;
 
+	for (i = 0; i < ARRAY_SIZE(others); i++)
+		KUNIT_EXPECT_FALSE(test, arch_text_poke_trappable(others[i]));
 	text_poke_test_jump(branch, TEXT_POKE_TEST_NOTRAP,
 			    TEXT_POKE_TEST_NOTRAP + LEN);
 	KUNIT_EXPECT_EQ(test, 0, poke_notrap(insns.nop, branch));

@@ -520,7 +520,7 @@ static bool enough_happened(const struct text_poke_reads *reads)
 			       traps_min);
 	if (plugs())
 		good &= enough("cycles", NULL, counts.cycles, cycles_min);
-	if (IS_ENABLED(CONFIG_FAIL_TEXT_POKE) && faults > 0)
+	if (faults > 0)
 		good &= enough("undone", NULL, text_poke_torture_writes.undone,
 			       undone_min);
 	return good;

@@ -269,10 +269,10 @@ static unsigned int phase_of(const struct torture_site *ours,
 		return PHASES;
 	if (moment == BATCH_UNDONE)
 		return PHASES * changes_to_same(ours);
-	if (moment == BATCH_UNDOING)
-		return PHASE_UNDOING;
 	if (!guarded)
 		return PHASE_DIRECT;
+	if (moment == BATCH_UNDOING)
+		return PHASE_UNDOING;
 	switch (site->stage) {
 	case STAGE_SYNCED:
 		return PHASE_TRAPPING;
@@ -296,17 +296,22 @@ static void follow(struct torture_site *site, unsigned int phase)
 static void watch(const struct text_poke_site *batch, unsigned int nr,
 		  bool guarded, enum text_poke_moment moment)
 {
+	/* One that fails at once has nothing to take back. */
+	static bool stored;
 	unsigned int i, ours = 0;
 
+	if (moment == BATCH_BEGINS)
+		stored = false;
 	for (i = 0; i < nr; i++) {
 		struct torture_site *site = find(batch[i].addr);
 
 		if (!site)
 			continue;
 		follow(site, phase_of(site, &batch[i], guarded, moment));
+		stored |= batch[i].stage != STAGE_IDLE;
 		ours++;
 	}
-	text_poke_torture_writes.undone += ours && moment == BATCH_UNDONE;
+	text_poke_torture_writes.undone += stored && moment == BATCH_UNDONE;
 	if (!ours || moment != BATCH_ENDS)
 		return;
 	text_poke_torture_writes.pokes += ours;

@@ -209,11 +209,15 @@ def model_results(mutants, declared):
     yield from (result for result in failures(found.values()) if result.name not in named)
 
 
-def _run(report, name, mutants):
-    """Those that a kernel is built for."""
+def _built(name, mutants):
+    """The results of those that a kernel is built for."""
     kdir = kernel.build_kernel(name)
     initramfs.build_initramfs(name)
-    report.step(f"{name}: mutants", lambda: check.named(name, results(name, kdir, mutants)))
+    yield from check.named(name, results(name, kdir, mutants))
+
+
+def _run(report, name, mutants):
+    report.step(f"{name}: mutants", _built, name, mutants)
 
 
 def main(options):

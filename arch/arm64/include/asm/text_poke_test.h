@@ -66,7 +66,7 @@ extern char text_poke_test_callee[], text_poke_test_field[];
 	    "	ret\n"							\
 	    ".size text_poke_test_field, . - text_poke_test_field\n"	\
 	    ".popsection\n"						\
-	    ".pushsection .hyp.text, \"ax\"\n"				\
+	    ".pushsection .entry.text, \"ax\"\n"				\
 	    ".globl text_poke_test_notrap\n"				\
 	    ".balign 4\n"						\
 	    "text_poke_test_notrap:\n"					\
@@ -74,9 +74,11 @@ extern char text_poke_test_callee[], text_poke_test_field[];
 	    "	ret\n"							\
 	    ".popsection\n")
 
-/* A nop among what runs with the hypervisor's vectors. */
+/* A nop among entry code; and what else cannot trap. */
 extern char text_poke_test_notrap[];
 #define TEXT_POKE_TEST_NOTRAP	text_poke_test_notrap
+#define TEXT_POKE_TEST_NOTRAPS \
+	{ __entry_text_start, __hyp_text_start, __hyp_idmap_text_start }
 
 static inline void text_poke_test_put(void *insn, u32 val)
 {
@@ -148,9 +150,6 @@ static inline bool text_poke_test_unencodable(void *insn)
 	{ "a probe of entry code", .addr = __entry_text_start,		\
 	  .new = (u8 []){ 0x80, 0x00, 0x20, 0xd4 }, .len = LEN,		\
 	  .error = -EOPNOTSUPP },					\
-	{ "a probe of the hypervisor's code", .addr = __hyp_text_start,	\
-	  .new = (u8 []){ 0x80, 0x00, 0x20, 0xd4 }, .len = LEN,		\
-	  .error = -EOPNOTSUPP },					\
 	{ "a slot for entry code", .addr = __entry_text_start,		\
 	  .new = (u8 []){ 0x80, 0x00, 0x80, 0x52 }, .len = LEN,		\
 	  .error = -EOPNOTSUPP }					\
@@ -194,8 +193,8 @@ static inline bool text_poke_test_flags_kept(const struct pt_regs *regs)
 /* Between the trap and text_poke_handle_trap(); static ones may be inlined. */
 #define TEXT_POKE_TEST_PATH "el1h_64_sync_handler", "el1_brk64"
 
-/* A program's entry keeps the link register in x9, or has a landing pad. */
-#define TEXT_POKE_TEST_BPF_LEAD	4
+/* A program's entry keeps the link register in x9, behind a landing pad. */
+#define TEXT_POKE_TEST_BPF_LEAD	(IS_ENABLED(CONFIG_ARM64_BTI_KERNEL) ? 8 : 4)
 
 /*
  * Of bpf_test.c: the landing pads (BTI jc) are for targets that are far away.

@@ -35,9 +35,8 @@ static struct tracing {
 
 #define TRACINGS	((int)(sizeof(tracings) / sizeof(*tracings)))
 
-/* How often all of them were put there, and whether they are called directly. */
+/* How often all of them were put there, and called directly. */
 static int entries;
-static bool direct;
 
 /* The map in which they count their runs. */
 static int runs = -1;
@@ -212,7 +211,7 @@ static void load_tracings(void)
 		tracings[i].prog = load_tracing(tracings[i].type, id);
 }
 
-/* Nobody else has the kernel call a trampoline instead of the tracer's. */
+/* Flag D, and nobody else there: else they are called by the tracer. */
 static bool call_is_direct(void)
 {
 	FILE *f = fopen(TRACING "enabled_functions", "r");
@@ -220,7 +219,8 @@ static bool call_is_direct(void)
 	bool found = false;
 
 	while (f && !found && fgets(line, sizeof(line), f))
-		found = strstr(line, "direct-->");
+		found = !strncmp(line, FUNCTION " (1)", strlen(FUNCTION " (1)")) &&
+			strstr(line, " D");
 	if (f)
 		fclose(f);
 	return found;
@@ -237,9 +237,7 @@ static void attach(void)
 			tracings[i].link = bpf(BPF_RAW_TRACEPOINT_OPEN, &attr);
 		attached += tracings[i].link >= 0;
 	}
-	entries += attached == TRACINGS;
-	if (attached == TRACINGS && !direct)
-		direct = call_is_direct();
+	entries += attached == TRACINGS && call_is_direct();
 }
 
 static void forget(int *fd)
@@ -285,10 +283,9 @@ bool bpf_has_btf(void)
 	return !access("/sys/kernel/btf/vmlinux", R_OK);
 }
 
-/* How often they were there and called directly. */
 int bpf_entries(void)
 {
-	return direct ? entries : 0;
+	return entries;
 }
 
 __u64 bpf_runs(void)
