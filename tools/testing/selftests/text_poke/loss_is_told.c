@@ -91,7 +91,10 @@ static void full_buffers_tell(void)
 			 "what_came_is_not_taken_for_all\n");
 }
 
-/* A record is in the buffer of the CPU that changes text. */
+/*
+ * A record is in the buffer of the CPU that changes text, and what that buffer
+ * has lost is told by the next one there.
+ */
 static void pin_to_cpu_0(void)
 {
 	cpu_set_t one;
@@ -109,7 +112,6 @@ static void buffers_that_cannot_be_written_turn_over(void)
 	size_t page = sysconf(_SC_PAGESIZE);
 	struct perf_event_mmap_page *meta;
 
-	pin_to_cpu_0();
 	meta = mmap(NULL, 2 * page, PROT_READ, MAP_SHARED, fd, 0);
 	if (fd < 0 || meta == MAP_FAILED)
 		ksft_exit_fail_perror("opening a text-poke event");
@@ -150,6 +152,7 @@ int main(void)
 		ksft_exit_fail_perror("finding _stext and _etext");
 	write_file(TRACING "tracing_on", "0");
 	wait_for_deferred_keys();
+	pin_to_cpu_0();
 	full_buffers_tell();
 	buffers_that_cannot_be_written_turn_over();
 	listen_without_a_buffer();
