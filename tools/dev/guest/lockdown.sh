@@ -16,6 +16,17 @@ tracepoints()
 	fi
 }
 
+# try NAME COMMAND...
+try()
+{
+	local name=$1 word=ok
+	shift
+	number=$((number + 1))
+	"$@" >/tmp/said || word="not ok"
+	sed 's/^/# /' /tmp/said
+	echo "$word $number selftests: text_poke: $name-$mode"
+}
+
 mount -t securityfs securityfs /sys/kernel/security || exit
 cd /selftests/text_poke || exit
 echo 1..9 >/tmp/selftests.ktap
@@ -23,14 +34,9 @@ for mode in none integrity confidentiality; do
 	[ $mode = none ] || echo $mode >$LOCKDOWN || exit
 	grep -q "\[$mode\]" $LOCKDOWN || exit
 	for test in records_need_privilege knobs_need_privilege; do
-		number=$((number + 1))
-		if ./$test >/tmp/said; then word=ok; else word="not ok"; fi
-		sed 's/^/# /' /tmp/said
-		echo "$word $number selftests: text_poke: $test-$mode"
+		try $test ./$test
 	done
-	number=$((number + 1))
-	if tracepoints $mode; then word=ok; else word="not ok"; fi
-	echo "$word $number selftests: text_poke: tracepoints-$mode"
+	try tracepoints tracepoints $mode
 done >>/tmp/selftests.ktap
 . /lib/textpoke.sh
 cd /tmp && send_out selftests.ktap

@@ -14,6 +14,7 @@ import hashlib
 import os
 import re
 import shutil
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -264,12 +265,19 @@ def build_part(arch, source):
     return _build(Build(arches.get(arch), Path(source), False, False, (), part=True))
 
 
-def _build(build):
+@contextmanager
+def _configured(build):
+    """A build's folder, configured, and nobody else's meanwhile."""
     _packages(build)
-    host.room(paths.BUILD, BUILD_GIB, f"building {build.what}")
     build.kdir.mkdir(parents=True, exist_ok=True)
     with host.locked(f"kernel-{build.kdir.name}", paths.BUILD):
         _configure(build)
+        yield
+
+
+def _build(build):
+    host.room(paths.BUILD, BUILD_GIB, f"building {build.what}")
+    with _configured(build):
         modules = _has_modules(build)
         say(f"building {build.what}, log in {build.log}")
         _make(build, f"{build.arch.target} vmlinux" + (" modules" if modules else ""), "building", log=build.log)
@@ -284,10 +292,7 @@ def _build(build):
 def build_objects(arch, targets, fragments=()):
     """Some objects of a kernel, or folders of them, and no more; returns the kernel's folder."""
     build = _plan(arch, False, False, fragments)
-    _packages(build)
-    build.kdir.mkdir(parents=True, exist_ok=True)
-    with host.locked(f"kernel-{build.kdir.name}", paths.BUILD):
-        _configure(build)
+    with _configured(build):
         _make(build, " ".join(targets), "building some of", log=build.log)
     return build.kdir
 
@@ -306,10 +311,7 @@ def compile_again(arch, base, objects, words, use, fragments=()):
     """Compile some objects in a folder that has seen no other make; returns (source, log)."""
     plan = _plan(arch, base, False, fragments)
     build = replace(plan, use=use)
-    _packages(build)
-    build.kdir.mkdir(parents=True, exist_ok=True)
-    with host.locked(f"kernel-{build.kdir.name}", paths.BUILD):
-        _configure(build)
+    with _configured(build):
         _make(build, "prepare", "preparing", log=build.log.with_suffix(".prepare.log"))
         for path in objects:
             (build.kdir / path).unlink(missing_ok=True)
