@@ -20,6 +20,7 @@ from . import paths
 from .errors import INFRA, MISSING, USAGE, Fail
 from .say import output, run, say, tail
 
+STANDBY = "testing"  # where foreign packages come from while the lists of their own suite cannot be had
 BACKPORTS = "backports"  # as a suite: <release>-backports, or nothing where the release itself is new enough
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
@@ -56,6 +57,7 @@ ADVICE = (
     (r"Release '(?P<name>[^']+)' .*not found", "the mirror has no {name}: check the machine's apt sources"),
     (r"Version '[^']+' for '(?P<name>[^']+)' was not found", "the mirror has no such version of {name}"),
     (r"unmet dependencies|held broken packages", "the installed packages conflict with what is needed: run `apt-get -f install` as root and see {log}"),
+    (r"Mirror sync in progress|Hash Sum mismatch", "the package mirror is being updated: run the command again later"),
     (r"Could not resolve|Temporary failure|Could not connect|Unable to connect|Connection|Failed to fetch|Unable to fetch|timed out",
      "the package mirror cannot be reached: check the network and run the command again"),
 )
@@ -318,6 +320,25 @@ def _fetch_foreign(apt, packages):
     return [store / name for name in names]
 
 
+def _foreign_debs(packages, debarch, suite):
+    """The .deb files of packages of another architecture or release."""
+    name = f"{debarch}-{suite}"
+    with locked(name):
+        return _fetch_foreign(Apt(name, [_source(_main_mirror(), suite, f" arch={debarch}")], debarch), packages)
+
+
+def _foreign_debs_of_any(packages, debarch, suite):
+    """A mirror that is being updated has lists that apt refuses, for days at times: of one suite, seldom of two."""
+    try:
+        return _foreign_debs(packages, debarch, suite)
+    except Fail as failed:
+        say(f"{failed.message}; trying {STANDBY} instead of {suite}")
+        try:
+            return _foreign_debs(packages, debarch, STANDBY)
+        except Fail as again:
+            raise failed from again
+
+
 def unpack_foreign(packages, debarch, suite, dest):
     """Unpack packages of another architecture or release into the folder dest; nothing is installed."""
     dest = Path(dest)
@@ -327,11 +348,10 @@ def unpack_foreign(packages, debarch, suite, dest):
         return dest
     if not packages:
         raise Fail(USAGE, "no packages to unpack")
-    name = f"{debarch}-{suite}"
-    with locked(name):
-        apt = Apt(name, [_source(_main_mirror(), suite, f" arch={debarch}")], debarch)
+    debs = _foreign_debs_of_any(packages, debarch, suite)
+    with locked(f"{debarch}-{suite}"):
         part = dest.with_name(dest.name + ".part")
-        _unpack(_fetch_foreign(apt, packages), part)
+        _unpack(debs, part)
         (part / ".debs").write_text(wanted)
         shutil.rmtree(dest, ignore_errors=True)
         part.rename(dest)
