@@ -322,9 +322,8 @@ def _fetch_foreign(apt, packages):
 
 def _foreign_debs(packages, debarch, suite):
     """The .deb files of packages of another architecture or release."""
-    name = f"{debarch}-{suite}"
-    with locked(name):
-        return _fetch_foreign(Apt(name, [_source(_main_mirror(), suite, f" arch={debarch}")], debarch), packages)
+    apt = Apt(f"{debarch}-{suite}", [_source(_main_mirror(), suite, f" arch={debarch}")], debarch)
+    return _fetch_foreign(apt, packages)
 
 
 def _foreign_debs_of_any(packages, debarch, suite):
@@ -348,10 +347,10 @@ def unpack_foreign(packages, debarch, suite, dest):
         return dest
     if not packages:
         raise Fail(USAGE, "no packages to unpack")
-    debs = _foreign_debs_of_any(packages, debarch, suite)
-    with locked(f"{debarch}-{suite}"):
+    # Not per suite: whatever suite is asked for, it may come to be STANDBY.
+    with locked(f"packages-{debarch}"):
         part = dest.with_name(dest.name + ".part")
-        _unpack(debs, part)
+        _unpack(_foreign_debs_of_any(packages, debarch, suite), part)
         (part / ".debs").write_text(wanted)
         shutil.rmtree(dest, ignore_errors=True)
         part.rename(dest)
