@@ -20,7 +20,9 @@ from . import paths
 from .errors import INFRA, MISSING, USAGE, Fail
 from .say import output, run, say, tail
 
-STANDBY = "testing"  # where foreign packages come from while the lists of their own suite cannot be had
+# Where foreign packages come from while the lists of their own suite cannot be had: the first is
+# often that suite under another name, which a mirror updates at another time.
+STANDBYS = ("stable", "testing")
 BACKPORTS = "backports"  # as a suite: <release>-backports, or nothing where the release itself is new enough
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
@@ -327,15 +329,16 @@ def _foreign_debs(packages, debarch, suite):
 
 
 def _foreign_debs_of_any(packages, debarch, suite):
-    """A mirror that is being updated has lists that apt refuses, for days at times: of one suite, seldom of two."""
-    try:
-        return _foreign_debs(packages, debarch, suite)
-    except Fail as failed:
-        say(f"{failed.message}; trying {STANDBY} instead of {suite}")
+    """A mirror that is being updated has lists that apt refuses, for days at times: of one suite, seldom of all."""
+    failures = []
+    for each in (suite, *STANDBYS):
+        if failures:
+            say(f"{failures[-1].message}; trying {each} instead")
         try:
-            return _foreign_debs(packages, debarch, STANDBY)
-        except Fail as again:
-            raise failed from again
+            return _foreign_debs(packages, debarch, each)
+        except Fail as failed:
+            failures.append(failed)
+    raise failures[0]
 
 
 def unpack_foreign(packages, debarch, suite, dest):
@@ -347,7 +350,7 @@ def unpack_foreign(packages, debarch, suite, dest):
         return dest
     if not packages:
         raise Fail(USAGE, "no packages to unpack")
-    # Not per suite: whatever suite is asked for, it may come to be STANDBY.
+    # Not per suite: whatever suite is asked for, it may come to be one of STANDBYS.
     with locked(f"packages-{debarch}"):
         part = dest.with_name(dest.name + ".part")
         _unpack(_foreign_debs_of_any(packages, debarch, suite), part)
