@@ -58,6 +58,18 @@ class Runner(unittest.TestCase):
         notes = {result.name: result.note for result in ktap.parse(RUNNER)}
         self.assertEqual(notes["text_poke: replay: swapped"], "no swaps")
 
+    def test_skips_have_their_names_behind(self):
+        """As kselftest.h prints them: they were once taken for passed cases called `# SKIP ...`."""
+        text = RUNNER.replace("ok 3 swapped # SKIP no swaps", "ok 3 # SKIP swapped: no swaps: none")
+        self.assertEqual(statuses(text), statuses(RUNNER))
+        notes = {result.name: result.note for result in ktap.parse(text)}
+        self.assertEqual(notes["text_poke: replay: swapped"], "no swaps: none")
+
+    def test_skips_may_have_a_reason_only(self):
+        text = RUNNER.replace("ok 3 swapped # SKIP no swaps", "ok 3 # SKIP there is one CPU")
+        found = {result.name: result for result in ktap.parse(text)}["text_poke: replay: there is one CPU"]
+        self.assertEqual((found.status, found.note), (SKIPPED, "there is one CPU"))
+
     def test_what_a_failed_case_said_before_and_after_is_kept(self):
         before = "".join(f"# # before {i}\n" for i in range(ktap.SAID + 1))
         after = "".join(f"# after {i}\n" for i in range(ktap.SAID + 1))

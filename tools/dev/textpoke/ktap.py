@@ -19,7 +19,9 @@ PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
 # How many lines of a failed test are shown, before its result and after.
 SAID = 15
 
-_LINE = re.compile(r"(?P<no>not )?ok (?P<number>\d+)(?: -)? ?(?P<name>.*?)(?:\s+# (?P<directive>.*))?$")
+_LINE = re.compile(r"(?P<no>not )?ok (?P<number>\d+)(?: -)?(?P<name>| .*?)(?:\s+# (?P<directive>.*))?$")
+# How kselftest.h has it: `ok 1 # SKIP a case: its reason`, or the reason only.
+_BEHIND = re.compile(r"\w+ (?P<name>[^:]+)(?:: *(?P<note>.+))?$")
 _PLAN = re.compile(r"1\.\.(\d+)")
 _SUITE = re.compile(r"selftests: (?P<target>[^:]+): (?P<test>\S+)")
 
@@ -50,6 +52,15 @@ def _status(line):
     return PASSED, ""
 
 
+def _case(line):
+    """Name, status and note of a case, whose name may stand behind the directive."""
+    status, note = _status(line)
+    name = line["name"].split(":")[0].strip()
+    if not name and (behind := _BEHIND.match(line["directive"] or "")):
+        name, note = behind["name"].strip(), behind["note"] or behind["name"].strip()
+    return name, status, note
+
+
 def _around(lines, at):
     """What a test said right before and right after one of its results: some tests do this, some that."""
     before = list(itertools.takewhile(lambda text: not _LINE.match(text), reversed(lines[:at])))
@@ -64,16 +75,17 @@ def _cases(lines):
         if match := _PLAN.match(text):
             plan = int(match[1])
         elif match := _LINE.match(text):
-            status, note = _status(match)
+            name, status, note = _case(match)
             said = _around(lines, at) if status == FAILED else {}
-            found.append(Result(match["name"].split(":")[0].strip(), status, note, **said))
+            found.append(Result(name, status, note, **said))
     return plan, found
 
 
 def _test(line, lines):
     """Results of one test: its cases, or itself. A test that failed has at least one failure."""
-    name = _SUITE.match(line["name"])
-    name = f"{name['target']}: {name['test']}" if name else line["name"]
+    name = line["name"].strip()
+    if suite := _SUITE.match(name):
+        name = f"{suite['target']}: {suite['test']}"
     status, note = _status(line)
     plan, cases = _cases(lines)
     found = [replace(case, name=f"{name}: {case.name}") for case in cases]
