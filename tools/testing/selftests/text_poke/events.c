@@ -388,6 +388,16 @@ size_t events_settle(struct events *ev)
 	return ev->pokes.nr;
 }
 
+/*
+ * Wait until the batch that is being written, if any, has ended; its records
+ * are in the buffers by then.  The kernel does so for whoever lets the records
+ * of an event through again, also if nobody had held them back.
+ */
+void events_barrier(struct events *ev)
+{
+	ioctl(ev->rings[0].fd, PERF_EVENT_IOC_PAUSE_OUTPUT, 0);
+}
+
 /* The records so far, to which none are added until they are let go. */
 const struct pokes *events_hold(struct events *ev)
 {

@@ -48,7 +48,7 @@ static void copy_text(struct image *img)
 		ksft_exit_fail_perror("reading /proc/kcore");
 }
 
-/* When nothing has changed for a while, and while it was copied. */
+/* When nothing has changed for a while, nor while it was copied. */
 static void copy_end(struct events *ev)
 {
 	size_t before;
@@ -56,7 +56,9 @@ static void copy_end(struct events *ev)
 	do {
 		usleep(QUIET_US);
 		before = events_settle(ev);
+		events_barrier(ev);
 		copy_text(&last);
+		events_barrier(ev);
 	} while (events_settle(ev) != before);
 }
 

@@ -67,7 +67,10 @@ static void hold(bool on)
 /*
  * The kernel changes its text on its own account too: a key that perf itself
  * uses goes off a second after the last event is closed. A snapshot counts
- * only if no record came from shortly before it until shortly after.
+ * only if no record came from shortly before it until shortly after. Time
+ * alone does not tell: a batch may take long over a sync, with its traps in
+ * the text and its records to come, or the latter in the buffers and the
+ * former still there.
  */
 static void wait_quiet(void)
 {
@@ -95,11 +98,13 @@ static size_t snapshot(struct events *ev, struct image *img, struct side **side)
 		size_t before = events_settle(ev);
 
 		wait_quiet();
+		events_barrier(ev);
 		if (text_read(img))
 			ksft_exit_fail_perror("reading /proc/kcore");
 		if (side)
 			read_side(ev, img, side);
 		wait_quiet();
+		events_barrier(ev);
 		if (events_settle(ev) == before)
 			return before;
 	}

@@ -95,6 +95,7 @@ int events_start(struct events *ev);
 struct events *events_open(void);
 struct events *events_open_small(void);
 size_t events_settle(struct events *ev);
+void events_barrier(struct events *ev);
 const struct pokes *events_hold(struct events *ev);
 void events_let_go(struct events *ev);
 void events_stop(struct events *ev);
