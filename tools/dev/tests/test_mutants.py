@@ -3,6 +3,7 @@
 
 import re
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 from unittest import mock
@@ -178,14 +179,16 @@ class Trials(unittest.TestCase):
         self.assertEqual([each.status for each in found], [PASSED, PASSED, SKIPPED])
 
     def test_the_guest_of_the_selftests_takes_a_mutant(self):
-        def boots(*_, **how):
-            return [how]
+        def boots(name, kdir, targets, folder, programs, **how):
+            return [how | {"targets": targets, "list": (folder / "kselftest-list.txt").read_text()}]
 
-        with (mock.patch.object(tests, "_installed", lambda *_: (None, [], {})), mock.patch.object(tests, "run_selftests", boots)):
+        with (tempfile.TemporaryDirectory() as folder, mock.patch.object(tests, "install_selftests", lambda *_: Path(folder)),
+              mock.patch.object(tests, "programs", lambda *_: {}), mock.patch.object(tests, "run_selftests", boots)):
             mutants._installed.cache_clear()
             self.addCleanup(mutants._installed.cache_clear)
             how, = mutants.TRIALS[mutants.SELFTESTS]("x86", None, "text_poke.busted=deaf")
         self.assertEqual((how["append"], how["timeout"]), ("text_poke.busted=deaf", mutants.SELFTESTS_TIMEOUT))
+        self.assertEqual((how["targets"], how["list"]), (("text_poke",), "text_poke:replay\n"))
 
 
 class Command(unittest.TestCase):

@@ -183,16 +183,19 @@ def selftests_guest(name, kdir, append="", smp=2, targets=()):
     return lambda **more: left_out + run_selftests(name, kdir, targets, folder, helpers, **how | more)
 
 
+def listed_guest(name, kdir, listed, append="", smp=2, **how):
+    """What boots a guest for the listed TARGET:PROGRAM of the selftests alone, which are built now; it gives their results."""
+    targets = tuple(dict.fromkeys(test.split(":")[0] for test in listed))
+    say(f"selftests on {name}: {', '.join(listed)}")
+    folder = install_selftests(name, kdir, targets)
+    (folder / "kselftest-list.txt").write_text("".join(f"{test}\n" for test in listed))
+    return functools.partial(run_selftests, name, kdir, targets, folder, programs(name, kdir), append=append, smp=smp, **how)
+
+
 def counted_guests(name, kdir, append="", smp=2):
     """What boots a guest that can count instructions, for the selftests that do; none if there are none."""
-    if not (counted := arches.get(name).counted):
-        return
-    targets = tuple(dict.fromkeys(test.split(":")[0] for test in counted))
-    say(f"selftests on {name} that count: {', '.join(counted)}")
-    folder = install_selftests(name, kdir, targets)
-    (folder / "kselftest-list.txt").write_text("".join(f"{test}\n" for test in counted))
-    yield functools.partial(run_selftests, name, kdir, targets, folder, programs(name, kdir), append=append, smp=smp,
-                            qemu_args=boot.COUNTED)
+    if counted := arches.get(name).counted:
+        yield listed_guest(name, kdir, counted, append, smp, qemu_args=boot.COUNTED)
 
 
 def selftests(name, kdir, append="", smp=2, targets=()):
