@@ -19,7 +19,9 @@ from textpoke.ktap import FAILED, PASSED, Result  # noqa: E402
 from textpoke.patches import Patch  # noqa: E402
 
 
-class Keeping(unittest.TestCase):
+class KeepingSteps(unittest.TestCase):
+    """A place to keep steps in, and steps."""
+
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -38,6 +40,8 @@ class Keeping(unittest.TestCase):
             passed = report.keep(name, function)
         return passed, out.getvalue()
 
+
+class Keeping(KeepingSteps):
     def test_what_has_passed_is_not_done_again(self):
         first, second = (self.step(self.report()) for _ in range(2))
         self.assertEqual(first, (True, "ok a step: a case (a note)\n"))
@@ -90,6 +94,33 @@ class Keeping(unittest.TestCase):
         self.step(report, "arm64: KASAN: KUnit")
         with self.assertRaisesRegex(Fail, "ONLY=arm64: KASAN matches none of the steps: arm64: KASAN: KUnit"):
             report.end()
+
+
+class Naming(KeepingSteps):
+    """LIST=1: nothing is done."""
+
+    def listed(self, *names, only="*"):
+        report = full.Steps("one", only, self.place)
+        said = "".join(self.step(report, name)[1] for name in names)
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            code = report.end()
+        return code, said + out.getvalue()
+
+    def test_what_has_passed_and_what_has_not(self):
+        self.step(self.report(), "x86: KASAN")
+        self.step(self.report(), "x86: lockdep", FAILED)
+        self.assertEqual(self.listed("x86: KASAN", "x86: lockdep"),
+                         (0, "passed: x86: KASAN\nto do: x86: lockdep\n1 of 2 steps to do\n"))
+        self.assertEqual(self.done, ["x86: KASAN", "x86: lockdep"])
+
+    def test_what_has_passed_of_another_series_is_to_be_done(self):
+        self.step(self.report("two"), "x86: KASAN")
+        self.assertEqual(self.listed("x86: KASAN"), (0, "to do: x86: KASAN\n1 of 1 steps to do\n"))
+
+    def test_a_pattern_is_for_this_too(self):
+        self.assertEqual(self.listed("x86: KASAN", "arm64: KASAN", only="arm64*"), (0, "to do: arm64: KASAN\n1 of 1 steps to do\n"))
+        with self.assertRaisesRegex(Fail, "matches none of the steps"):
+            self.listed("x86: KASAN", only="x86")
 
 
 class Variants(unittest.TestCase):

@@ -5,7 +5,7 @@ Kernels of other kinds are built and tested, every patch is built, and tools tha
 look at it. What has passed is written down as soon as it has, with what it was made from:
 an interrupted run goes on where it was, and a passed step is done again only when what
 concerns its architecture has changed, of the series or of the configuration. ONLY=PATTERN
-picks steps by their names.
+picks steps by their names, and LIST=1 tells which have passed and which are left.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ from fnmatch import fnmatch
 from . import arch as arches
 from . import base as bases
 from . import check, coverage, host, initramfs, kernel, lint, patches, paths, series, tests, torture, worldswitch
-from .errors import USAGE, Fail
+from .errors import OK, USAGE, Fail
 from .ktap import PASSED, Result
 from .say import say
 
@@ -101,13 +101,21 @@ class Kept(check.Report):
             self.known[name] = {"key": key, "results": [[each.name, each.status, each.note] for each in results]}
             patches.write(self.place, json.dumps(self.known) + "\n")
 
+    def _key(self, name, key):
+        """What a step is made from: its own, its architecture's, or everything."""
+        return key or self.keys.get(name.split(":")[0], self.key)
+
+    def _passed(self, name, key):
+        """Whether it has passed as it would be made now."""
+        return self.known.get(name, {}).get("key") == key
+
     def step(self, name, function, *args, key=None):
         """A step, unless it has passed before; returns whether it has passed or was not asked for."""
-        key = key or self.keys.get(name.split(":")[0], self.key)
+        key = self._key(name, key)
         self.names.append(name)
         if not self.wanted(name):
             return True
-        if self.known.get(name, {}).get("key") == key:
+        if self._passed(name, key):
             say(f"{name}: passed before")
             self.add(Result(*each) for each in self.known[name]["results"])
             return True
@@ -118,15 +126,42 @@ class Kept(check.Report):
             self._save(name, key, results)
         return passed
 
-    def end(self):
-        """The exit code, unless nothing was done because of a slip."""
+    def _check_only(self):
+        """A pattern that fits nothing is a slip."""
         if not any(map(self.wanted, self.names)):
             raise Fail(USAGE, f"ONLY={self.only} matches none of the steps: {'; '.join(self.names)}")
+
+    def end(self):
+        """The exit code, unless nothing was done because of a slip."""
+        self._check_only()
         return super().end()
 
     def keep(self, name, function, key=None):
         """A step whose results are called as it is."""
         return self.step(name, lambda: check.named(name, function()), key=key)
+
+
+class Steps(Kept):
+    """Names the steps, and which of them have passed, instead of doing them."""
+
+    def __init__(self, *what, **how):
+        super().__init__(*what, **how)
+        self.left = []
+
+    def step(self, name, function, *args, key=None):
+        """As if it passed, so that what depends on it is named as well."""
+        self.names.append(name)
+        if self.wanted(name):
+            passed = self._passed(name, self._key(name, key))
+            print(f"{'passed' if passed else 'to do'}: {name}")
+            self.left += [] if passed else [name]
+        return True
+
+    def end(self):
+        """The last line counts them."""
+        self._check_only()
+        print(f"{len(self.left)} of {len(list(filter(self.wanted, self.names)))} steps to do")
+        return OK
 
 
 def _remembered(results, function, *args):
@@ -263,7 +298,8 @@ def main(options):
     names = check.names(options)
     backends = [name for name in names if arches.get(name).has_backend]
     keys = {name: key_of(name) for name, arch in arches.ARCHES.items() if not arch.kind_of}
-    report = Kept(" ".join([patches.fingerprint(), *keys.values()]), options.get("ONLY", "*"), keys=keys)
+    kind = Steps if options.flag("LIST") else Kept
+    report = kind(" ".join([patches.fingerprint(), *keys.values()]), options.get("ONLY", "*"), keys=keys)
     check.everything(report, names)
     _tools(report, names)
     for name in backends:
