@@ -101,20 +101,18 @@ class Kept(check.Report):
             self.known[name] = {"key": key, "results": [[each.name, each.status, each.note] for each in results]}
             patches.write(self.place, json.dumps(self.known) + "\n")
 
-    def _key(self, name, key):
-        """What a step is made from: its own, its architecture's, or everything."""
-        return key or self.keys.get(name.split(":")[0], self.key)
-
     def _passed(self, name, key):
         """Whether it has passed as it would be made now."""
         return self.known.get(name, {}).get("key") == key
 
     def step(self, name, function, *args, key=None):
-        """A step, unless it has passed before; returns whether it has passed or was not asked for."""
-        key = self._key(name, key)
+        """A step that is asked for; returns whether it has passed or was not asked for."""
+        key = key or self.keys.get(name.split(":")[0], self.key)
         self.names.append(name)
-        if not self.wanted(name):
-            return True
+        return not self.wanted(name) or self._wanted_step(name, key, function, *args)
+
+    def _wanted_step(self, name, key, function, *args):
+        """It is done, unless it has passed before."""
         if self._passed(name, key):
             say(f"{name}: passed before")
             self.add(Result(*each) for each in self.known[name]["results"])
@@ -146,21 +144,19 @@ class Steps(Kept):
 
     def __init__(self, *what, **how):
         super().__init__(*what, **how)
-        self.left = []
+        self.left = 0
 
-    def step(self, name, function, *args, key=None):
+    def _wanted_step(self, name, key, function, *args):
         """As if it passed, so that what depends on it is named as well."""
-        self.names.append(name)
-        if self.wanted(name):
-            passed = self._passed(name, self._key(name, key))
-            print(f"{'passed' if passed else 'to do'}: {name}")
-            self.left += [] if passed else [name]
+        passed = self._passed(name, key)
+        print(f"{'passed' if passed else 'to do'}: {name}")
+        self.left += not passed
         return True
 
     def end(self):
         """The last line counts them."""
         self._check_only()
-        print(f"{len(self.left)} of {len(list(filter(self.wanted, self.names)))} steps to do")
+        print(f"{self.left} of {len(list(filter(self.wanted, self.names)))} steps to do")
         return OK
 
 
