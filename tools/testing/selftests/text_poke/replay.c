@@ -60,7 +60,7 @@ struct session {
 /* Others may change text all the time; this file tells them to leave off. */
 static void hold(bool on)
 {
-	if (opt.hold && write_file(opt.hold, on ? "1" : "0"))
+	if (opt.hold && write_file(opt.hold, on ? "1\n" : "0\n"))
 		ksft_exit_fail_perror(opt.hold);
 }
 
