@@ -124,7 +124,8 @@
  *
  * Errors, for every function that returns an int:
  *
- *   -EINVAL      misaligned address, impossible length, not an instruction
+ *   -EINVAL      misaligned address, impossible length, not an instruction; or
+ *                what is there is not to be replaced, as a landing pad
  *   -ENXIO       the address is not in kernel text
  *   -EFAULT      the text cannot be read, or its alias cannot be written
  *   -EILSEQ      the old bytes are not what the caller said
@@ -244,6 +245,21 @@ void text_poke_sync_by_fence(void (*fence)(void));
  * the mark of a failed encoding; -EOPNOTSUPP if nothing can emulate @emulate.
  */
 int arch_text_poke_prepare(struct text_poke_site *site, const void *emulate);
+
+/**
+ * arch_text_poke_replaceable - may what is there be replaced?
+ * @site:	a site that arch_text_poke_prepare() has accepted
+ *
+ * True if @site->old is one instruction of a kind that could have been put
+ * there: one that can be emulated, or executed out of line.  False for what
+ * others rely on to find there, as a landing pad, a constant or BUG(), and for
+ * what is no instruction, as the end of a longer one.  Not asked if
+ * @site->pass.
+ *
+ * Context: Process context, text_mutex held.
+ * Return: true if so.
+ */
+bool arch_text_poke_replaceable(const struct text_poke_site *site);
 
 /**
  * arch_text_poke_trap - give the trap that goes into a site's unit

@@ -41,6 +41,7 @@
  * @pass:	a breakpoint that somebody else handles
  * @padded:	with traps, which it never gets to
  * @ool:	the handler has it executed out of line
+ * @kept:	may not be replaced
  */
 struct insn {
 	const char *name;
@@ -51,6 +52,7 @@ struct insn {
 	bool pass;
 	bool padded;
 	bool ool;
+	bool kept;
 };
 
 static const struct insn insns[] = TEXT_POKE_TEST_INSNS;
@@ -93,6 +95,22 @@ static void decoder_knows_what_can_be_acted_as(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, site.pass, insn->pass, "%s",
 				    insn->name);
 		KUNIT_EXPECT_EQ_MSG(test, site.ool, insn->ool, "%s",
+				    insn->name);
+	}
+}
+
+/* And nothing else, lest it is lost on somebody who relies on it. */
+static void only_what_could_be_put_there_may_go(struct kunit *test)
+{
+	struct text_poke_site site;
+	const struct insn *insn;
+
+	for (insn = insns; insn < INSNS_END; insn++) {
+		if (insn->pass)
+			continue;
+		prepare(&site, insn, insn, insn->bytes);
+		KUNIT_EXPECT_EQ_MSG(test, arch_text_poke_replaceable(&site),
+				    !insn->ret && !insn->kept, "%s",
 				    insn->name);
 	}
 }
@@ -389,15 +407,37 @@ static void slots_hold_the_instruction_and_a_trap(struct kunit *test)
 }
 #endif
 
-/* The longest instruction covers two sites of the field at most. */
+/*
+ * The longest instruction covers two sites of the field at most.  What is there
+ * now may be one that is not to be replaced, or several; nobody executes it.
+ */
 static void restore_field(struct kunit *test)
 {
 	u8 nop[LEN];
 	int i;
 
 	text_poke_test_nop(nop);
+	guard(mutex)(&text_mutex);
 	for (i = 0; i < 2; i++)
-		KUNIT_EXPECT_EQ(test, 0, poke(field_addr(i), NULL, nop, LEN));
+		KUNIT_EXPECT_EQ(test, 0, text_poke_write(field_addr(i), nop,
+							 LEN));
+	arch_text_poke_sync();
+}
+
+/* Put another instruction of this length into the field, to be replaced. */
+static void make_room(struct kunit *test, const struct insn *insn)
+{
+	const struct insn *other = insns;
+
+	while (other < INSNS_END &&
+	       (!is_emulated(other) || other->len != insn->len || other == insn))
+		other++;
+	if (other == INSNS_END)
+		return;
+	guard(mutex)(&text_mutex);
+	KUNIT_EXPECT_EQ(test, 0, text_poke_write(field_addr(0), other->bytes,
+						 other->len));
+	arch_text_poke_sync();
 }
 
 /* A refused instruction leaves what was there. */
@@ -406,6 +446,7 @@ static void check_write(struct kunit *test, const struct insn *insn)
 	void *addr = field_addr(0);
 	u8 before[TEXT_POKE_MAX];
 
+	make_room(test, insn);
 	memcpy(before, addr, insn->len);
 	KUNIT_EXPECT_EQ_MSG(test, insn->ret,
 			    poke(addr, before, insn->bytes, insn->len), "%s",
@@ -470,8 +511,9 @@ static void failed_stores_leave_the_old_instruction(struct kunit *test)
 
 	text_poke_test_listen(test);
 	for (insn = insns; insn < INSNS_END; insn++) {
-		if (insn->ret || !memcmp(insn->bytes, field_addr(0), insn->len))
+		if (insn->ret)
 			continue;
+		make_room(test, insn);
 		failed = 0;
 		while (failed < 10 && !poke_failing_at(test, insn, failed))
 			failed++;
@@ -788,6 +830,7 @@ static void conformance_exit(struct kunit *test)
 
 static struct kunit_case conformance_cases[] = {
 	KUNIT_CASE(decoder_knows_what_can_be_acted_as),
+	KUNIT_CASE(only_what_could_be_put_there_may_go),
 	KUNIT_CASE(cut_off_instructions_are_refused),
 	KUNIT_CASE(misaligned_sites_are_refused),
 	KUNIT_CASE(only_atomic_pairs_are_exchanged_directly),

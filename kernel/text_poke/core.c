@@ -939,6 +939,19 @@ static bool is_text(void *addr, size_t len)
 	       (!len || arch_text_poke_is_text(addr + len - 1));
 }
 
+/*
+ * May what is there go?  A probe's breakpoint goes over any instruction, but
+ * not over one that is a trap itself, and that a report looks up.
+ */
+static bool may_replace(const struct text_poke_site *site)
+{
+	if (busted(NO_REPLACE_CHECK))
+		return true;
+	if (site->pass)
+		return !find_bug((unsigned long)site->addr);
+	return arch_text_poke_replaceable(site);
+}
+
 static int init_insn(struct text_poke_site *site, void *addr, const void *old,
 		     const void *new, size_t len, const void *emulate)
 {
@@ -952,6 +965,8 @@ static int init_insn(struct text_poke_site *site, void *addr, const void *old,
 	ret = arch_text_poke_prepare(site, emulate ?: new);
 	if (ret && !busted(NO_EMULATE_CHECK))
 		return ret;
+	if (!may_replace(site))
+		return -EINVAL;
 
 	site->trap = arch_text_poke_trappable(addr);
 	site->ool &= site->trap;

@@ -38,6 +38,7 @@
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/text_poke.h>
+#include <linux/timekeeping.h>
 
 #include "debug.h"
 #include "internal.h"
@@ -51,6 +52,7 @@
  * @published:	the trap handler can find it
  * @undoing:	a rollback is under way
  * @mapped:	text is mapped for writing
+ * @mapped_at:	since then, in nanoseconds
  * @complaint:	the first thing that was wrong; NULL: nothing
  * @where:	the site at which it was
  */
@@ -62,6 +64,7 @@ struct checked_batch {
 	bool published;
 	bool undoing;
 	bool mapped;
+	u64 mapped_at;
 	const char *complaint;
 	const void *where;
 };
@@ -69,6 +72,8 @@ struct checked_batch {
 static struct checked_batch checked;
 
 u64 text_poke_complaints;
+
+u64 text_poke_longest_map;
 
 text_poke_watch_t *text_poke_watcher;
 
@@ -176,9 +181,16 @@ void text_poke_check_let_go(const atomic_t *refs)
 
 void text_poke_check_mapped(bool mapped)
 {
+	u64 now = ktime_get_mono_fast_ns();
+
 	expect_at(checked.mapped != mapped, "an alias was left mapped",
 		  first_addr());
 	checked.mapped = mapped;
+	if (mapped)
+		checked.mapped_at = now;
+	else
+		text_poke_longest_map = max(text_poke_longest_map,
+					    now - checked.mapped_at);
 }
 
 /* May the unit be stored over the trap? */

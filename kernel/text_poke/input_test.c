@@ -7,6 +7,7 @@
  * Which instructions are no good is in the tables of the conformance test.
  */
 #include <kunit/test.h>
+#include <linux/bug.h>
 #include <linux/cleanup.h>
 #include <linux/cpuhotplug.h>
 #include <linux/execmem.h>
@@ -31,7 +32,7 @@ static u8 too_long[TEXT_POKE_MAX + 1];
 /* What is not text, though it could hold instructions. */
 static const u8 rodata[LEN] __aligned(8) = { 1 };
 static u8 data[LEN] __aligned(8) = { 1 };
-static void *nowhere, *heap, *stack, *vmalloced, *unformed, *freed;
+static void *nowhere, *heap, *stack, *vmalloced, *unformed, *freed, *bug;
 
 /**
  * struct bad_input - what the core has to turn down
@@ -78,6 +79,7 @@ static const struct bad_input inputs[] = {
 	  .error = -EILSEQ },
 	{ "what nobody can act as", .old = nop, .new = odd, .len = LEN,
 	  .error = -EOPNOTSUPP },
+	{ "BUG()", .at = &bug, .new = nop, .len = LEN, .error = -EINVAL },
 };
 
 static const struct bad_input arch_inputs[] = TEXT_POKE_TEST_BAD_INPUTS;
@@ -171,9 +173,13 @@ static void check_input(struct kunit *test, const struct bad_input *bad)
 
 static void bad_inputs_change_nothing(struct kunit *test)
 {
-	check_input(test, test->param_value);
+	const struct bad_input *bad = test->param_value;
+
+	if (bad->at == &bug && !bug)
+		kunit_skip(test, "no BUG() in this kernel");
+	check_input(test, bad);
 	text_poke_test_listen(test);
-	check_input(test, test->param_value);
+	check_input(test, bad);
 }
 
 static void bad_inputs_of_this_architecture_do_not_either(struct kunit *test)
@@ -352,6 +358,41 @@ static void callbacks_of_cpu_hotplug_may_poke(struct kunit *test)
 			2 * num_online_cpus());
 }
 
+#ifdef CONFIG_GENERIC_BUG
+extern struct bug_entry __start___bug_table[], __stop___bug_table[];
+
+static void *address_of(const struct bug_entry *entry)
+{
+#ifdef CONFIG_GENERIC_BUG_RELATIVE_POINTERS
+	return (void *)&entry->bug_addr_disp + entry->bug_addr_disp;
+#else
+	return (void *)entry->bug_addr;
+#endif
+}
+
+static bool stays(const void *addr)
+{
+	return is_kernel_text((unsigned long)addr) &&
+	       !is_kernel_inittext((unsigned long)addr);
+}
+
+/* One that is not about to be freed; NULL: there is none. */
+static void *find_some_bug(void)
+{
+	const struct bug_entry *entry;
+
+	for (entry = __start___bug_table; entry < __stop___bug_table; entry++)
+		if (stays(address_of(entry)))
+			return address_of(entry);
+	return NULL;
+}
+#else
+static void *find_some_bug(void)
+{
+	return NULL;
+}
+#endif
+
 /* A module's text while it is put together is as writable as any memory. */
 static void *alloc_text(void)
 {
@@ -399,6 +440,7 @@ static int input_suite_init(struct kunit_suite *suite)
 
 	heap = kzalloc(LEN, GFP_KERNEL);
 	vmalloced = vzalloc(PAGE_SIZE);
+	bug = find_some_bug();
 	unformed = alloc_text();
 	freed = alloc_text();
 	if (!heap || !vmalloced || !unformed || !freed)

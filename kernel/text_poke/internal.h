@@ -36,6 +36,9 @@ extern struct text_poke_stats text_poke_stats;
 /* What the runtime checker has found wrong since boot. */
 extern u64 text_poke_complaints;
 
+/* For how many nanoseconds it has seen text mapped for writing, at most. */
+extern u64 text_poke_longest_map;
+
 /*
  * The number of times in a row that a CPU may find the same trap gone before
  * text_poke_handle_trap() stops believing it.  One is normal.  A CPU that

@@ -34,7 +34,7 @@ TEXT_POKE_TEST_TEXT;
 
 /* The other tests use it too. */
 asm(".globl text_poke_test_fn, text_poke_test_site, text_poke_test_field");
-asm(".globl text_poke_test_target, text_poke_test_callee");
+asm(".globl text_poke_test_target, text_poke_test_callee, text_poke_test_kept");
 
 /* What the site of text_poke_test_fn() is made to hold, encoded once. */
 struct insns {

@@ -143,6 +143,32 @@ int arch_text_poke_prepare(struct text_poke_site *site, const void *emulate)
 	return site->ool ? 0 : -EOPNOTSUPP;
 }
 
+/* Where indirect branches may go: BTI, PACIASP and PACIBSP. */
+static bool is_landing_pad(u32 insn)
+{
+	if (!aarch64_insn_is_hint(insn))
+		return false;
+	switch (insn & 0xfe0) {
+	case AARCH64_INSN_HINT_PACIASP:
+	case AARCH64_INSN_HINT_PACIBSP:
+	case AARCH64_INSN_HINT_BTI:
+	case AARCH64_INSN_HINT_BTIC:
+	case AARCH64_INSN_HINT_BTIJ:
+	case AARCH64_INSN_HINT_BTIJC:
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool arch_text_poke_replaceable(const struct text_poke_site *site)
+{
+	u32 insn = read_insn(site->old);
+
+	return aarch64_insn_emulation(insn) != AARCH64_EMULATE_NONE ||
+	       (can_step(site->addr, insn) && !is_landing_pad(insn));
+}
+
 void arch_text_poke_slot(const struct text_poke_site *site, void *slot)
 {
 	__le32 insns[] = {

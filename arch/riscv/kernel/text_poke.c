@@ -171,6 +171,18 @@ int arch_text_poke_prepare(struct text_poke_site *site, const void *emulate)
 	return site->pass ? 0 : decode(site, emulate);
 }
 
+/* A trap is that of a probe, over which a longer instruction goes, or BUG(). */
+bool arch_text_poke_replaceable(const struct text_poke_site *site)
+{
+	u32 insn = read_insn(site->old, site->len);
+
+	if (is_trap(site->old))
+		return !find_bug((unsigned long)site->addr);
+	return insn && has_length(site->old, site->len) &&
+	       (riscv_insn_emulation(insn) != RISCV_EMULATE_NONE ||
+		can_step(site->addr, insn));
+}
+
 void arch_text_poke_slot(const struct text_poke_site *site, void *slot)
 {
 	size_t i;

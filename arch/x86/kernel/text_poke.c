@@ -157,6 +157,24 @@ int arch_text_poke_prepare(struct text_poke_site *site, const void *emulate)
 	return site->pass ? 0 : decode(site, emulate);
 }
 
+/* A static call that returns 0: see xor5rax there. */
+static bool is_return0(const u8 *bytes, size_t len)
+{
+	static const u8 return0[] = { 0x2e, 0x2e, 0x2e, 0x31, 0xc0 };
+
+	return len == sizeof(return0) && !memcmp(bytes, return0, len);
+}
+
+/* INT3 is that of a probe, which gives way to a JMP. */
+bool arch_text_poke_replaceable(const struct text_poke_site *site)
+{
+	struct text_poke_site old = *site;
+
+	return is_nop(site->old, site->len) ||
+	       site->old[0] == INT3_INSN_OPCODE ||
+	       is_return0(site->old, site->len) || !decode(&old, old.old);
+}
+
 void arch_text_poke_trap(const struct text_poke_site *site, void *unit)
 {
 	*(u8 *)unit = INT3_INSN_OPCODE;

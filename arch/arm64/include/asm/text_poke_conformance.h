@@ -20,7 +20,7 @@
 
 /*
  * Instructions, and what the backend says about them: name, bytes, length,
- * return value, atomic, pass, ool.  Atomic are those that B2.2.5 lists.
+ * return value, atomic, pass, ool, kept.  Atomic are those that B2.2.5 lists.
  */
 #define TEXT_POKE_TEST_INSN(name, b3, b2, b1, b0, ...)			\
 	{ name, { 0x##b0, 0x##b1, 0x##b2, 0x##b3 }, 4, __VA_ARGS__ }
@@ -89,8 +89,15 @@
 	TEXT_POKE_TEST_INSN("brk #8", d4, 20, 01, 00, -EOPNOTSUPP, true),	\
 	TEXT_POKE_TEST_INSN("mov w0, #1", 52, 80, 00, 20, TEXT_POKE_TEST_OOL),	\
 	TEXT_POKE_TEST_INSN("yield", d5, 03, 20, 3f, -EOPNOTSUPP),	\
-	TEXT_POKE_TEST_INSN("bti c", d5, 03, 24, 5f, TEXT_POKE_TEST_OOL),	\
-	TEXT_POKE_TEST_INSN("paciasp", d5, 03, 23, 3f, TEXT_POKE_TEST_OOL),	\
+	TEXT_POKE_TEST_INSN("bti c", d5, 03, 24, 5f, TEXT_POKE_TEST_OOL,	\
+			    .kept = true),				\
+	TEXT_POKE_TEST_INSN("bti j", d5, 03, 24, 9f, TEXT_POKE_TEST_OOL,	\
+			    .kept = true),				\
+	TEXT_POKE_TEST_INSN("paciasp", d5, 03, 23, 3f, TEXT_POKE_TEST_OOL,	\
+			    .kept = true),				\
+	TEXT_POKE_TEST_INSN("pacibsp", d5, 03, 23, 7f, TEXT_POKE_TEST_OOL,	\
+			    .kept = true),				\
+	TEXT_POKE_TEST_INSN("paciaz", d5, 03, 23, 1f, TEXT_POKE_TEST_OOL),	\
 	TEXT_POKE_TEST_INSN("autiasp", d5, 03, 23, bf, -EOPNOTSUPP),	\
 	TEXT_POKE_TEST_INSN("retaa", d6, 5f, 0b, ff, -EOPNOTSUPP),	\
 	TEXT_POKE_TEST_INSN("braa x1, x2", d7, 1f, 08, 22, -EOPNOTSUPP),	\

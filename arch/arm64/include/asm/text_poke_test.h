@@ -28,11 +28,13 @@
  *	b text_poke_test_target				2
  *	bl text_poke_test_callee			3
  *
- * and void text_poke_test_field(void), which is nothing but sites.
+ * and void text_poke_test_field(void), which is nothing but sites.  What is in
+ * text_poke_test_kept is not to be replaced: bti c, paciasp, ldxr.
  */
 int text_poke_test_fn(void);
 extern char text_poke_test_site[], text_poke_test_target[];
 extern char text_poke_test_callee[], text_poke_test_field[];
+extern char text_poke_test_kept[];
 
 #define TEXT_POKE_TEST_FIELD	4096
 #define TEXT_POKE_TEST_TEXT						\
@@ -65,6 +67,13 @@ extern char text_poke_test_callee[], text_poke_test_field[];
 	    "	.endr\n"						\
 	    "	ret\n"							\
 	    ".size text_poke_test_field, . - text_poke_test_field\n"	\
+	    ".type text_poke_test_kept, %function\n"			\
+	    "text_poke_test_kept:\n"					\
+	    "	hint	#34\n"						\
+	    "	hint	#25\n"						\
+	    "	ldxr	x0, [x1]\n"					\
+	    "	ret\n"							\
+	    ".size text_poke_test_kept, . - text_poke_test_kept\n"	\
 	    ".popsection\n"						\
 	    ".pushsection .entry.text, \"ax\"\n"				\
 	    ".globl text_poke_test_notrap\n"				\
@@ -150,6 +159,15 @@ static inline bool text_poke_test_unencodable(void *insn)
 	{ "a probe of entry code", .addr = __entry_text_start,		\
 	  .new = (u8 []){ 0x80, 0x00, 0x20, 0xd4 }, .len = LEN,		\
 	  .error = -EOPNOTSUPP },					\
+	{ "a landing pad", .addr = text_poke_test_kept, .new = nop,	\
+	  .len = LEN, .error = -EINVAL },				\
+	{ "a landing pad that signs", .addr = text_poke_test_kept + 4,	\
+	  .new = nop, .len = LEN, .error = -EINVAL },			\
+	{ "over what cannot be put back", .addr = text_poke_test_kept + 8, \
+	  .new = nop, .len = LEN, .error = -EINVAL },			\
+	{ "a probe of BUG()", .at = &bug,				\
+	  .new = (u8 []){ 0x80, 0x00, 0x20, 0xd4 }, .len = LEN,		\
+	  .error = -EINVAL },						\
 	{ "a slot for entry code", .addr = __entry_text_start,		\
 	  .new = (u8 []){ 0x80, 0x00, 0x80, 0x52 }, .len = LEN,		\
 	  .error = -EOPNOTSUPP }					\

@@ -32,11 +32,13 @@
  *	j text_poke_test_target				2
  *	jal text_poke_test_callee			3
  *
- * and void text_poke_test_field(void), which is nothing but sites.
+ * and void text_poke_test_field(void), which is nothing but sites.  What is in
+ * text_poke_test_kept is not to be replaced: lui, ecall.
  */
 int text_poke_test_fn(void);
 extern char text_poke_test_site[], text_poke_test_target[];
 extern char text_poke_test_callee[], text_poke_test_field[];
+extern char text_poke_test_kept[];
 
 #define TEXT_POKE_TEST_FIELD	4096
 #define TEXT_POKE_TEST_TEXT						\
@@ -73,6 +75,12 @@ extern char text_poke_test_callee[], text_poke_test_field[];
 	    "	.endr\n"						\
 	    "	ret\n"							\
 	    ".size text_poke_test_field, . - text_poke_test_field\n"	\
+	    ".type text_poke_test_kept, @function\n"			\
+	    "text_poke_test_kept:\n"					\
+	    "	lui	a0, 0x130\n"					\
+	    "	ecall\n"						\
+	    "	ret\n"							\
+	    ".size text_poke_test_kept, . - text_poke_test_kept\n"	\
 	    ".option pop\n"						\
 	    ".popsection\n")
 
@@ -143,7 +151,15 @@ static inline bool text_poke_test_unencodable(void *insn)
 	{ "two instructions", .new = too_long, .len = 2 * LEN,		\
 	  .error = -EINVAL },						\
 	{ "a branch that does not reach", .new = (u8 []){ 0, 0, 0, 0 },	\
-	  .len = LEN, .error = -ERANGE }				\
+	  .len = LEN, .error = -ERANGE },				\
+	{ "the end of an instruction", .addr = text_poke_test_kept + 2,	\
+	  .new = (u8 []){ 0x01, 0x00 }, .len = 2, .error = -EINVAL },	\
+	{ "over what cannot be put back", .addr = text_poke_test_kept + 4, \
+	  .new = nop, .len = LEN, .error = -EINVAL },			\
+	{ "a probe of BUG()", .at = &bug,				\
+	  .new = TEXT_POKE_UNIT == 2 ? (u8 []){ 0x02, 0x90 } :		\
+				       (u8 []){ 0x73, 0x00, 0x10, 0x00 }, \
+	  .len = TEXT_POKE_UNIT, .error = -EINVAL }			\
 }
 
 /* c.ebreak, or ebreak; @unit may be the start of a longer buffer. */

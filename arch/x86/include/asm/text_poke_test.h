@@ -34,11 +34,13 @@
  *	jmp text_poke_test_target			2
  *	call text_poke_test_callee			3
  *
- * and void text_poke_test_field(void), which is nothing but sites.
+ * and void text_poke_test_field(void), which is nothing but sites.  What is in
+ * text_poke_test_kept is not to be replaced: movl $constant, %eax; endbr64.
  */
 int text_poke_test_fn(void);
 extern char text_poke_test_site[], text_poke_test_target[];
 extern char text_poke_test_callee[], text_poke_test_field[];
+extern char text_poke_test_kept[];
 
 #define TEXT_POKE_TEST_NOP	".byte " __stringify(BYTES_NOP5) "\n"
 
@@ -74,6 +76,13 @@ extern char text_poke_test_callee[], text_poke_test_field[];
 	    "	.endr\n"						\
 	    "	" ASM_RET						\
 	    ".size text_poke_test_field, . - text_poke_test_field\n"	\
+	    ".type text_poke_test_kept, @function\n"			\
+	    "text_poke_test_kept:\n"					\
+	    ANNOTATE_NOENDBR						\
+	    "	movl	$0x12345678, %eax\n"				\
+	    "	endbr64\n"						\
+	    "	" ASM_RET						\
+	    ".size text_poke_test_kept, . - text_poke_test_kept\n"	\
 	    ".popsection\n")
 
 static inline void text_poke_test_nop(void *insn)
@@ -126,7 +135,16 @@ static inline void text_poke_test_odd(void *insn)
 	{ "half of an instruction", .new = jump, .len = LEN - 1,	\
 	  .error = -EINVAL },						\
 	{ "an instruction and a half", .new = (u8 []){ 0x90, 0xe9 },	\
-	  .len = 2, .error = -EINVAL }					\
+	  .len = 2, .error = -EINVAL },					\
+	{ "a constant in front of a function",				\
+	  .addr = text_poke_test_kept, .new = nop, .len = LEN,		\
+	  .error = -EINVAL },						\
+	{ "the end of an instruction", .addr = text_poke_test_kept + 1,	\
+	  .new = (u8 []){ BYTES_NOP4 }, .len = 4, .error = -EINVAL },	\
+	{ "a landing pad", .addr = text_poke_test_kept + 5,		\
+	  .new = (u8 []){ BYTES_NOP4 }, .len = 4, .error = -EINVAL },	\
+	{ "a probe of BUG()", .at = &bug, .new = (u8 []){ 0xcc },	\
+	  .len = 1, .error = -EINVAL }					\
 }
 
 /* The encoders have nothing to return for a branch that does not reach. */
