@@ -92,7 +92,7 @@ class Keeping(KeepingSteps):
     def test_a_pattern_that_fits_nothing_is_a_slip(self):
         report = self.report(only="arm64: KASAN")
         self.step(report, "arm64: KASAN: KUnit")
-        with self.assertRaisesRegex(Fail, "ONLY=arm64: KASAN matches none of the steps: arm64: KASAN: KUnit"):
+        with self.assertRaisesRegex(Fail, "^ONLY=arm64: KASAN matches none of the 1 steps: LIST=1 names them$"):
             report.end()
 
 
@@ -119,7 +119,7 @@ class Naming(KeepingSteps):
 
     def test_a_pattern_is_for_this_too(self):
         self.assertEqual(self.listed("x86: KASAN", "arm64: KASAN", only="arm64*"), (0, "to do: arm64: KASAN\n1 of 1 steps to do\n"))
-        with self.assertRaisesRegex(Fail, "matches none of the steps"):
+        with self.assertRaisesRegex(Fail, "matches none of the 1 steps"):
             self.listed("x86: KASAN", only="x86")
 
 

@@ -127,7 +127,7 @@ class Kept(check.Report):
     def _check_only(self):
         """A pattern that fits nothing is a slip."""
         if not any(map(self.wanted, self.names)):
-            raise Fail(USAGE, f"ONLY={self.only} matches none of the steps: {'; '.join(self.names)}")
+            raise Fail(USAGE, f"ONLY={self.only} matches none of the {len(self.names)} steps: LIST=1 names them")
 
     def end(self):
         """The exit code, unless nothing was done because of a slip."""
