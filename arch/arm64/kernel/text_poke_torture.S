@@ -10,7 +10,7 @@
  *		+ 1, return
  *	target:	+ 7, return
  *
- * Nothing else in it changes a register but X9, or a flag.
+ * Nothing else in it changes a register but X9 and X16, or a flag.
  */
 #include <linux/linkage.h>
 
@@ -29,7 +29,8 @@ text_poke_torture_fn_\@:
 	mov	x9, x30
 .Lprobe_\@:
 	mov	w0, #0
-	.rept	BEFORE / 4 - 3
+	adr	x16, .Ltarget_\@
+	.rept	BEFORE / 4 - 4
 	nop
 	.endr
 .Lsite_\@:
@@ -37,6 +38,7 @@ text_poke_torture_fn_\@:
 	add	w0, w0, #1
 	ret	x9
 .Ltarget_\@:
+	bti	j
 	add	w0, w0, #7
 	ret	x9
 	.size	text_poke_torture_fn_\@, . - text_poke_torture_fn_\@

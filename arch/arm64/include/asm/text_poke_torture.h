@@ -23,23 +23,42 @@ enum text_poke_torture_kind {
 	TEXT_POKE_TORTURE_BL,
 	TEXT_POKE_TORTURE_BCOND,
 	TEXT_POKE_TORTURE_CBZ,
+	TEXT_POKE_TORTURE_CBNZ,
 	TEXT_POKE_TORTURE_TBZ,
+	TEXT_POKE_TORTURE_TBNZ,
+	TEXT_POKE_TORTURE_BR,
+	TEXT_POKE_TORTURE_BLR,
 	TEXT_POKE_TORTURE_RET,
 	TEXT_POKE_TORTURE_ADR,
+	TEXT_POKE_TORTURE_ADRP,
 	TEXT_POKE_TORTURE_STEP,
 	TEXT_POKE_TORTURE_KINDS,
 };
 
 #define TEXT_POKE_TORTURE_NAMES						\
-	"nop", "b", "bl", "bcond", "cbz", "tbz", "ret", "adr", "step"
+	"nop", "b", "bl", "bcond", "cbz", "cbnz", "tbz", "tbnz", "br", "blr",	\
+	"ret", "adr", "adrp", "step"
 
 /* From here on they are executed in slots. */
 #define TEXT_POKE_TORTURE_SLOW	TEXT_POKE_TORTURE_STEP
 
-/* The registers that CBZ and TBZ look at. */
+/*
+ * The registers that CBZ and CBNZ look at, and TBZ and TBNZ; where BR goes to,
+ * which the functions set, and BLR.
+ */
 #define TEXT_POKE_TORTURE_XC	11
 #define TEXT_POKE_TORTURE_XT	12
+#define TEXT_POKE_TORTURE_XJ	16
+#define TEXT_POKE_TORTURE_XF	17
 
+/* TBZ, forwards; the bit depends on the site. */
+static inline u32 text_poke_torture_tbz(u32 imm, unsigned int nr)
+{
+	return 0x36000000 | (nr >> 5 & 1) << 31 | (nr & 31) << 19 | imm << 5 |
+	       TEXT_POKE_TORTURE_XT;
+}
+
+/* BC.cond is not among them: not every CPU has it. */
 static inline u32 text_poke_torture_insn(enum text_poke_torture_kind kind,
 					 const void *site, const void *target,
 					 unsigned int nr)
@@ -51,11 +70,21 @@ static inline u32 text_poke_torture_insn(enum text_poke_torture_kind kind,
 		return 0x54000000 | imm << 5 | (nr & 15);
 	case TEXT_POKE_TORTURE_CBZ:
 		return 0xb4000000 | imm << 5 | TEXT_POKE_TORTURE_XC;
+	case TEXT_POKE_TORTURE_CBNZ:
+		return 0xb5000000 | imm << 5 | TEXT_POKE_TORTURE_XC;
 	case TEXT_POKE_TORTURE_TBZ:
-		return 0x36000000 | (nr >> 5 & 1) << 31 | (nr & 31) << 19 |
-		       imm << 5 | TEXT_POKE_TORTURE_XT;
+		return text_poke_torture_tbz(imm, nr);
+	case TEXT_POKE_TORTURE_TBNZ:
+		return text_poke_torture_tbz(imm, nr) | 0x01000000;
+	case TEXT_POKE_TORTURE_BR:
+		return 0xd61f0000 | TEXT_POKE_TORTURE_XJ << 5;
+	case TEXT_POKE_TORTURE_BLR:
+		return 0xd63f0000 | TEXT_POKE_TORTURE_XF << 5;
 	case TEXT_POKE_TORTURE_RET:
 		return 0xd65f03c0;
+	case TEXT_POKE_TORTURE_ADRP:
+		/* adrp xzr, . */
+		return 0x9000001f;
 	default:
 		/* adr xzr, . */
 		return 0x1000001f;
@@ -93,15 +122,22 @@ static inline bool text_poke_torture_encode(u8 *insn, size_t len,
 static inline bool text_poke_torture_taken(enum text_poke_torture_kind kind,
 					   unsigned int nr, const u64 *regs)
 {
+	bool bit = regs[TEXT_POKE_TORTURE_XT] >> (nr & 63) & 1;
+
 	switch (kind) {
 	case TEXT_POKE_TORTURE_B:
+	case TEXT_POKE_TORTURE_BR:
 		return true;
 	case TEXT_POKE_TORTURE_BCOND:
 		return text_poke_test_cond(regs[0], nr & 15);
 	case TEXT_POKE_TORTURE_CBZ:
 		return !regs[TEXT_POKE_TORTURE_XC];
+	case TEXT_POKE_TORTURE_CBNZ:
+		return regs[TEXT_POKE_TORTURE_XC];
 	case TEXT_POKE_TORTURE_TBZ:
-		return !(regs[TEXT_POKE_TORTURE_XT] >> (nr & 63) & 1);
+		return !bit;
+	case TEXT_POKE_TORTURE_TBNZ:
+		return bit;
 	default:
 		return false;
 	}
@@ -114,6 +150,7 @@ text_poke_torture_effect(enum text_poke_torture_kind kind, unsigned int nr,
 {
 	switch (kind) {
 	case TEXT_POKE_TORTURE_BL:
+	case TEXT_POKE_TORTURE_BLR:
 		return 3;
 	case TEXT_POKE_TORTURE_RET:
 		return 0;
@@ -124,12 +161,15 @@ text_poke_torture_effect(enum text_poke_torture_kind kind, unsigned int nr,
 	}
 }
 
+extern char text_poke_torture_callee[];
+
 /* Make random registers fit to be loaded; CBZ is to be taken now and then. */
 static inline void text_poke_torture_fit(u64 *regs)
 {
 	regs[0] &= PSR_N_BIT | PSR_Z_BIT | PSR_C_BIT | PSR_V_BIT;
 	regs[9] = 0;
-	regs[16] = 0;
+	regs[TEXT_POKE_TORTURE_XJ] = 0;
+	regs[TEXT_POKE_TORTURE_XF] = (u64)text_poke_torture_callee;
 	regs[18] = 0;
 	if (regs[1] & BIT(20))
 		regs[TEXT_POKE_TORTURE_XC] = 0;

@@ -58,14 +58,22 @@ static inline bool text_poke_torture_jcc(u8 *insn, size_t len, u8 cc,
 	return len == 6;
 }
 
-/* What is longer than the jump is never executed. */
+/* What is longer than a jump or RET is never executed. */
+static inline bool text_poke_torture_jump(u8 *insn, size_t len,
+					  const void *site, const void *target)
+{
+	memset(insn, INT3_INSN_OPCODE, len);
+	text_poke_test_jump(insn, site, target);
+	return len >= JMP32_INSN_SIZE;
+}
+
 static inline bool text_poke_torture_short(u8 *insn, size_t len,
 					   const void *site, const void *target)
 {
 	memset(insn, INT3_INSN_OPCODE, len);
 	insn[0] = JMP8_INSN_OPCODE;
 	insn[1] = target - (site + JMP8_INSN_SIZE);
-	return len == 2 || len == 5;
+	return len >= JMP8_INSN_SIZE;
 }
 
 /* Instruction @kind for a site of @len bytes; false: it has another length. */
@@ -80,8 +88,7 @@ static inline bool text_poke_torture_encode(u8 *insn, size_t len,
 		memcpy(insn, x86_nops[len], len);
 		return true;
 	case TEXT_POKE_TORTURE_JUMP:
-		text_poke_test_jump(insn, site, target);
-		return len == 5;
+		return text_poke_torture_jump(insn, len, site, target);
 	case TEXT_POKE_TORTURE_SHORT:
 		return text_poke_torture_short(insn, len, site, target);
 	case TEXT_POKE_TORTURE_CALL:
@@ -92,7 +99,7 @@ static inline bool text_poke_torture_encode(u8 *insn, size_t len,
 	case TEXT_POKE_TORTURE_RET:
 		memset(insn, INT3_INSN_OPCODE, len);
 		insn[0] = RET_INSN_OPCODE;
-		return len == 1 || len == 5;
+		return true;
 	default:
 		return false;
 	}
