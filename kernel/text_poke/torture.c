@@ -6,9 +6,9 @@
  * /sys/module/text_poke_torture/parameters/run, and ends when a 0 is written
  * there.  Threads change sites, directly and guarded, while others execute
  * them; kprobes are put on the same functions, listeners appear and go, CPUs go
- * offline and come back.  While a 1 is in the parameter "hold" no text is
- * changed and all CPUs are online, for who wants to look at the text; the sites
- * are executed all the same.
+ * offline and come back, and now and then all of them are stopped.  While a 1 is
+ * in the parameter "hold" no text is changed and all CPUs are online, for who
+ * wants to look at the text; the sites are executed all the same.
  *
  * Figures are printed every stat_interval seconds, as NAME=VALUE, and at the
  * end with SUCCESS or FAILURE.  A run in which too little has happened has
@@ -33,6 +33,7 @@
 #include <linux/security.h>
 #include <linux/seq_buf.h>
 #include <linux/slab.h>
+#include <linux/stop_machine.h>
 #include <linux/torture.h>
 
 #include "internal.h"
@@ -66,8 +67,11 @@ torture_param(int, undone_min, 1,
 /* Interrupts shall not take all the time, also of a CPU that is emulated. */
 #define TIMER_NS	(3 * NSEC_PER_MSEC)
 #define NMI_MS		5
+/* While all CPUs are stopped, nothing else goes on. */
+#define STOP_MS		250
 #define CALLS_PER_TURN	100
 #define CALLS_OF_FIFO	10
+#define CALLS_STOPPED	10
 #define PROBES		8
 
 static const char * const context_names[CONTEXTS] = {
@@ -76,6 +80,7 @@ static const char * const context_names[CONTEXTS] = {
 	[IN_TIMER]	= "timer",
 	[IN_IDLE]	= "idle",
 	[IN_IRQ_WORK]	= "irq_work",
+	[IN_STOPPED]	= "stopped",
 	[IN_NMI]	= "nmi",
 };
 
@@ -97,7 +102,7 @@ static struct task_struct **readers;
 static int nr_readers;
 static struct task_struct **pokers;
 static struct task_struct *fifo_reader, *nmi_sender, *listener, *prober;
-static struct task_struct *plugger, *teller;
+static struct task_struct *stopper, *plugger, *teller;
 
 /* Whoever changes text or CPUs does so with it held, unless @hold is set. */
 static DECLARE_RWSEM(calm);
@@ -124,6 +129,7 @@ struct reader_cpu {
 	struct irq_work work;
 	struct torture_random_state in_timer;
 	struct torture_random_state in_work;
+	struct torture_random_state in_stopped;
 	struct torture_random_state in_nmi;
 };
 
@@ -358,6 +364,33 @@ static int add_probes(void)
 		if (ret)
 			return ret;
 	}
+	return 0;
+}
+
+static int read_stopped(void *unused)
+{
+	struct reader_cpu *this = this_cpu_ptr(&reader_cpu);
+	int i;
+
+	for (i = 0; i < CALLS_STOPPED; i++)
+		text_poke_torture_read(IN_STOPPED, &this->in_stopped);
+	return 0;
+}
+
+/* Also in the middle of a batch, whose traps are hit while all wait. */
+static int torture_stopper(void *unused)
+{
+	DEFINE_TORTURE_RANDOM(rand);
+
+	do {
+		if (may_act()) {
+			stop_machine(read_stopped, NULL, cpu_online_mask);
+			acted();
+		}
+		torture_hrtimeout_ms(STOP_MS, STOP_MS * USEC_PER_MSEC, &rand);
+		stutter_wait("torture_stopper");
+	} while (!torture_must_stop());
+	torture_kthread_stopping("torture_stopper");
 	return 0;
 }
 
@@ -601,6 +634,8 @@ static int start_others(void)
 	ret = add_probes();
 	if (!ret && nr_probes)
 		ret = torture_create_kthread(torture_prober, NULL, prober);
+	if (!ret)
+		ret = torture_create_kthread(torture_stopper, NULL, stopper);
 	if (!ret && plugs())
 		ret = torture_create_kthread(torture_plugger, NULL, plugger);
 	if (!ret && stat_interval > 0)
@@ -630,6 +665,7 @@ static void stop_threads(void)
 
 	torture_stop_kthread(torture_teller, teller);
 	torture_stop_kthread(torture_plugger, plugger);
+	torture_stop_kthread(torture_stopper, stopper);
 	torture_stop_kthread(torture_prober, prober);
 	remove_probes();
 	torture_stop_kthread(torture_listener, listener);

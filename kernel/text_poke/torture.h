@@ -39,6 +39,7 @@ static inline void text_poke_torture_nmi_forget(int cpu) { }
  * @IN_TIMER:		hard interrupts of timers, while a task runs
  * @IN_IDLE:		the same while the CPU is idle
  * @IN_IRQ_WORK:	interrupt work
+ * @IN_STOPPED:		stop_machine(), on all CPUs at once
  * @IN_NMI:		NMIs, where the architecture can
  * @CONTEXTS:		how many there are
  */
@@ -48,6 +49,7 @@ enum text_poke_context {
 	IN_TIMER,
 	IN_IDLE,
 	IN_IRQ_WORK,
+	IN_STOPPED,
 	IN_NMI,
 	CONTEXTS,
 };

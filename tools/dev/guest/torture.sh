@@ -2,7 +2,7 @@
 #
 # While the kernel's own torture test changes and executes its sites, records are replayed,
 # and whatever else changes text, interrupts, or wants memory goes on beside it. The machine
-# is stopped (stop_machine()) only by CPUs that come and go.
+# is stopped (stop_machine()) by that test, and by CPUs that come and go.
 #
 #	torture.sh SECONDS
 #

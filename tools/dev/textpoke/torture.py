@@ -4,8 +4,8 @@
 The guest starts the test when it boots. Then, for some minutes, records are replayed over
 and over, CPUs come and go, functions are traced and live patched, memory is short, page
 tables are looked through and all CPUs are sampled and interrupted; see guest/torture.sh.
-Nothing but CPUs that come and go stops the machine. What came of it are results as of any
-other test, and a line of figures.
+The test itself, and CPUs that come and go, stop the machine. What came of it are results as
+of any other test, and a line of figures.
 """
 
 import re
