@@ -190,7 +190,7 @@ static enum hrtimer_restart read_in_timer(struct hrtimer *timer)
 /**
  * text_poke_torture_read_in_nmi - execute a site in an NMI
  *
- * For an architecture that can tell us of NMIs.
+ * For an architecture that has NMIs.
  *
  * Context: NMI.
  */
@@ -230,7 +230,7 @@ static int start_interrupts(unsigned int cpu)
 	this->timer.function = read_in_timer;
 	hrtimer_start(&this->timer, ns_to_ktime(TIMER_NS),
 		      HRTIMER_MODE_REL_PINNED_HARD);
-	text_poke_torture_nmi_forget(cpu);
+	text_poke_torture_nmi_online(cpu);
 	cpumask_set_cpu(cpu, &interruptible);
 	return 0;
 }
@@ -240,6 +240,7 @@ static int stop_interrupts(unsigned int cpu)
 	struct reader_cpu *this = per_cpu_ptr(&reader_cpu, cpu);
 
 	cpumask_clear_cpu(cpu, &interruptible);
+	text_poke_torture_nmi_offline(cpu);
 	hrtimer_cancel(&this->timer);
 	irq_work_sync(&this->work);
 	return 0;
@@ -472,6 +473,7 @@ static void put_reads(struct seq_buf *s, const struct text_poke_reads *reads)
 		put(s, "traps", kind_names[i], reads->traps[i]);
 	for (i = 0; i < CONTEXTS; i++)
 		put(s, "calls", context_names[i], reads->calls[i]);
+	put(s, "nmis", NULL, TEXT_POKE_TORTURE_NMI);
 	put(s, "traps-in-nmi", NULL, reads->traps_in_nmi);
 	put(s, "preempted", NULL, preemptions());
 	put(s, "wrong", NULL, reads->wrong);
@@ -607,7 +609,7 @@ static int start_readers(void)
 	online_state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN,
 					 "text_poke_torture:online",
 					 start_interrupts, stop_interrupts);
-	if (online_state < 0 || !TEXT_POKE_TORTURE_NMI)
+	if (online_state < 0 || !TEXT_POKE_TORTURE_NMI_SENT)
 		return min(online_state, 0);
 	return torture_create_kthread(torture_nmi_sender, NULL, nmi_sender);
 }

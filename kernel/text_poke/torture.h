@@ -10,17 +10,22 @@
 #include <linux/torture.h>
 #include <linux/types.h>
 
-/* For an architecture that can tell us of NMIs. */
+/* For an architecture that has NMIs. */
 void text_poke_torture_read_in_nmi(void);
 
 #include <asm/text_poke_torture.h>
 
 /*
- * One that cannot be told of NMIs, or has none: on arm64 nobody but the
- * interrupt controller sees them, on RISC-V there are none.
+ * Whether there are NMIs here; while the test goes on it does not change.  On
+ * RISC-V there are none.
  */
 #ifndef TEXT_POKE_TORTURE_NMI
 #define TEXT_POKE_TORTURE_NMI	false
+#endif
+
+/* Where they come because each CPU is sent some. */
+#ifndef TEXT_POKE_TORTURE_NMI_SENT
+#define TEXT_POKE_TORTURE_NMI_SENT	false
 
 static inline int text_poke_torture_nmi_begin(void)
 {
@@ -29,7 +34,15 @@ static inline int text_poke_torture_nmi_begin(void)
 
 static inline void text_poke_torture_nmi_end(void) { }
 static inline void text_poke_torture_nmi_send(int cpu) { }
-static inline void text_poke_torture_nmi_forget(int cpu) { }
+#endif
+
+/* On a CPU that has just come online; and that is going offline. */
+#ifndef text_poke_torture_nmi_online
+static inline void text_poke_torture_nmi_online(int cpu) { }
+#endif
+
+#ifndef text_poke_torture_nmi_offline
+static inline void text_poke_torture_nmi_offline(int cpu) { }
 #endif
 
 /**

@@ -125,7 +125,7 @@ class Judging(unittest.TestCase):
         counts = COUNTS.replace("livepatch 1\n", "").replace("pseudo-nmis 1\n", "")
         without = sent(KERNEL.replace("calls-nmi=4000", "calls-nmi=0"), counts=counts)
         self.assertEqual(failed(without, "riscv"), {})
-        self.assertEqual(failed(without, "arm64"), {DONE: "too little: 0 of 1 pseudo-nmis"})
+        self.assertEqual(failed(without, "arm64"), {DONE: "too little: 0 of 1 pseudo-nmis, 0 of 1000 calls-nmi"})
         self.assertEqual(failed(without, "x86"), {DONE: "too little: 0 of 1 livepatch, 0 of 1000 calls-nmi"})
 
 

@@ -63,8 +63,8 @@ _ARM64 = Arch(
     busybox="bookworm", qemu="qemu-system-aarch64", machine="virt,gic-version=3", cpu="max,pauth-impdef=on",
     console="console=ttyAMA0 earlycon", has_backend=True, kunit=("text_poke_slot", "text_poke_bpf"), selftests=("perf_events",),
     counted=("perf_events:remove_on_exec",),
-    # Backtraces come by NMI, also in the middle of a trap; the test itself cannot read in one.
-    torture=("pseudo-nmis",), torture_append="irqchip.gicv3_pseudo_nmi=1",
+    # Then backtraces come by NMI, and the overflows of counters, in which the test reads.
+    torture=("pseudo-nmis", "calls-nmi"), torture_append="irqchip.gicv3_pseudo_nmi=1",
     # Not by kexec, batch or no batch: with 52 bits of addresses it dies as it copies page tables, with fewer the
     # second kernel dies when it comes to its timer.
     endings=("crash",))

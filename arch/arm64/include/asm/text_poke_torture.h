@@ -12,6 +12,11 @@
 
 #ifndef __ASSEMBLY__
 
+#include <linux/err.h>
+#include <linux/percpu.h>
+#include <linux/perf/arm_pmu.h>
+#include <linux/perf_event.h>
+#include <linux/preempt.h>
 #include <linux/types.h>
 
 #include <asm/ptrace.h>
@@ -174,6 +179,59 @@ static inline void text_poke_torture_fit(u64 *regs)
 	if (regs[1] & BIT(20))
 		regs[TEXT_POKE_TORTURE_XC] = 0;
 }
+
+#ifdef CONFIG_ARM_PMU
+/*
+ * With pseudo NMIs, a counter's overflow is one.  Not in the trap handler, which
+ * runs with DAIF masked.
+ */
+#define TEXT_POKE_TORTURE_NMI	arm_pmu_irq_is_nmi()
+
+/* From one to the next: 5 ms at 1 GHz. */
+#define TEXT_POKE_TORTURE_CYCLES	5000000
+
+static DEFINE_PER_CPU(struct perf_event *, text_poke_torture_counter);
+
+static inline void text_poke_torture_overflow(struct perf_event *event,
+					      struct perf_sample_data *data,
+					      struct pt_regs *regs)
+{
+	if (in_nmi())
+		text_poke_torture_read_in_nmi();
+}
+
+/* If a CPU has no counter to spare, too few NMIs will be the verdict. */
+#define text_poke_torture_nmi_online text_poke_torture_nmi_online
+static inline void text_poke_torture_nmi_online(int cpu)
+{
+	struct perf_event_attr attr = {
+		.type		= PERF_TYPE_HARDWARE,
+		.config		= PERF_COUNT_HW_CPU_CYCLES,
+		.size		= sizeof(attr),
+		.sample_period	= TEXT_POKE_TORTURE_CYCLES,
+		.pinned		= 1,
+	};
+	struct perf_event *event;
+
+	if (!TEXT_POKE_TORTURE_NMI)
+		return;
+	event = perf_event_create_kernel_counter(&attr, cpu, NULL,
+						 text_poke_torture_overflow,
+						 NULL);
+	per_cpu(text_poke_torture_counter, cpu) = IS_ERR(event) ? NULL : event;
+}
+
+#define text_poke_torture_nmi_offline text_poke_torture_nmi_offline
+static inline void text_poke_torture_nmi_offline(int cpu)
+{
+	struct perf_event **counter = per_cpu_ptr(&text_poke_torture_counter,
+						  cpu);
+
+	if (*counter)
+		perf_event_release_kernel(*counter);
+	*counter = NULL;
+}
+#endif /* CONFIG_ARM_PMU */
 
 #endif /* !__ASSEMBLY__ */
 

@@ -132,7 +132,8 @@ static inline void text_poke_torture_fit(u64 *regs)
 }
 
 /* Readers are sent NMIs. */
-#define TEXT_POKE_TORTURE_NMI	true
+#define TEXT_POKE_TORTURE_NMI		true
+#define TEXT_POKE_TORTURE_NMI_SENT	true
 
 /* CPUs that have been sent one and have not taken it. */
 static struct cpumask text_poke_torture_nmi_due;
@@ -166,7 +167,8 @@ static inline void text_poke_torture_nmi_send(int cpu)
 }
 
 /* What a CPU was sent before it went offline never came. */
-static inline void text_poke_torture_nmi_forget(int cpu)
+#define text_poke_torture_nmi_online text_poke_torture_nmi_online
+static inline void text_poke_torture_nmi_online(int cpu)
 {
 	cpumask_clear_cpu(cpu, &text_poke_torture_nmi_due);
 }
