@@ -5,10 +5,11 @@
  * Starts with text_poke_torture.run=1 at boot, or when a 1 is written to
  * /sys/module/text_poke_torture/parameters/run, and ends when a 0 is written
  * there.  Threads change sites, directly and guarded, while others execute
- * them; kprobes are put on the same functions, listeners appear and go, CPUs go
- * offline and come back, and now and then all of them are stopped.  While a 1 is
- * in the parameter "hold" no text is changed and all CPUs are online, for who
- * wants to look at the text; the sites are executed all the same.
+ * them; kprobes are put on the same functions, and on sites, which then must not
+ * change; listeners appear and go, CPUs go offline and come back, and now and
+ * then all of them are stopped.  While a 1 is in the parameter "hold" no text is
+ * changed and all CPUs are online, for who wants to look at the text; the sites
+ * are executed all the same.
  *
  * Figures are printed every stat_interval seconds, as NAME=VALUE, and at the
  * end with SUCCESS or FAILURE.  A run in which too little has happened has
@@ -69,6 +70,7 @@ torture_param(int, undone_min, 1,
 #define NMI_MS		5
 /* While all CPUs are stopped, nothing else goes on. */
 #define STOP_MS		250
+#define PROBE_MS	50
 #define CALLS_PER_TURN	100
 #define CALLS_OF_FIFO	10
 #define CALLS_STOPPED	10
@@ -93,7 +95,10 @@ static struct {
 	u64 complaints_before;
 	u64 listeners;
 	u64 probings;
+	u64 site_probings;
 	atomic64_t probe_hits;
+	atomic64_t site_hits;
+	atomic64_t probe_errors;
 	u64 cycles;
 	u64 preempted;
 } counts;
@@ -102,7 +107,7 @@ static struct task_struct **readers;
 static int nr_readers;
 static struct task_struct **pokers;
 static struct task_struct *fifo_reader, *nmi_sender, *listener, *prober;
-static struct task_struct *stopper, *plugger, *teller;
+static struct task_struct *site_prober, *stopper, *plugger, *teller;
 
 /* Whoever changes text or CPUs does so with it held, unless @hold is set. */
 static DECLARE_RWSEM(calm);
@@ -314,6 +319,14 @@ static struct kprobe probes[PROBES];
 /* How many there are, from the first on. */
 static unsigned int nr_probes;
 
+static void check_probe(const struct kprobe *p, int ret)
+{
+	if (!ret)
+		return;
+	pr_alert("!!! kprobe at %pS: error %d\n", p->addr, ret);
+	atomic64_inc(&counts.probe_errors);
+}
+
 /*
  * In front of a site, so that its trap comes right after the probe's.  Not too
  * often: who makes a probe into a jump keeps all others waiting.
@@ -322,8 +335,7 @@ static void toggle_probe(struct kprobe *p)
 {
 	int ret = kprobe_disabled(p) ? enable_kprobe(p) : disable_kprobe(p);
 
-	if (ret)
-		pr_alert("!!! kprobe at %pS: error %d\n", p->addr, ret);
+	check_probe(p, ret);
 	counts.probings += !ret;
 }
 
@@ -336,10 +348,65 @@ static int torture_prober(void *unused)
 			toggle_probe(&probes[torture_random(&rand) % nr_probes]);
 			acted();
 		}
-		torture_hrtimeout_ms(50, 100 * USEC_PER_MSEC, &rand);
+		torture_hrtimeout_ms(PROBE_MS, 2 * PROBE_MS * USEC_PER_MSEC,
+				     &rand);
 		stutter_wait("torture_prober");
 	} while (!torture_must_stop());
 	torture_kthread_stopping("torture_prober");
+	return 0;
+}
+
+static int count_site_hit(struct kprobe *p, struct pt_regs *regs)
+{
+	atomic64_inc(&counts.site_hits);
+	return 0;
+}
+
+static struct kprobe site_probe;
+
+/* For a while, if there is memory for it. */
+static void probe_site(struct torture_random_state *rand)
+{
+	int ret = register_kprobe(&site_probe);
+
+	if (ret == -ENOMEM)
+		return;
+	check_probe(&site_probe, ret);
+	if (ret)
+		return;
+	text_poke_torture_claim(site_probe.addr, PROBED);
+	torture_hrtimeout_ms(PROBE_MS, PROBE_MS * USEC_PER_MSEC, rand);
+	text_poke_torture_claim(site_probe.addr, CLAIMED);
+	unregister_kprobe(&site_probe);
+	counts.site_probings++;
+}
+
+/*
+ * A site that is probed does what it did before, as whoever executes it sees.
+ * What kprobes have copied, and put back, must not change in between.  There is
+ * no kind of site that they refuse.
+ */
+static int torture_site_prober(void *unused)
+{
+	DEFINE_TORTURE_RANDOM(rand);
+
+	do {
+		site_probe = (struct kprobe) {
+			.addr		= text_poke_torture_pick(&rand),
+			.pre_handler	= count_site_hit,
+		};
+		text_poke_torture_claim(site_probe.addr, CLAIMED);
+		if (may_act()) {
+			probe_site(&rand);
+			acted();
+		}
+		/* A jump in place of a breakpoint is taken away later. */
+		wait_for_kprobe_optimizer();
+		text_poke_torture_claim(site_probe.addr, UNCLAIMED);
+		torture_hrtimeout_ms(PROBE_MS, PROBE_MS * USEC_PER_MSEC, &rand);
+		stutter_wait("torture_site_prober");
+	} while (!torture_must_stop());
+	torture_kthread_stopping("torture_site_prober");
 	return 0;
 }
 
@@ -488,11 +555,15 @@ static void put_writes(struct seq_buf *s)
 	put(s, "batches", NULL, READ_ONCE(writes->batches));
 	put(s, "guarded", NULL, READ_ONCE(writes->guarded));
 	put(s, "undone", NULL, READ_ONCE(writes->undone));
+	put(s, "refused", NULL, READ_ONCE(writes->refused));
 	put(s, "full", NULL, READ_ONCE(writes->full));
 	put(s, "errors", NULL, READ_ONCE(writes->errors));
 	put(s, "listeners", NULL, READ_ONCE(counts.listeners));
 	put(s, "probings", NULL, READ_ONCE(counts.probings));
 	put(s, "probe-hits", NULL, atomic64_read(&counts.probe_hits));
+	put(s, "site-probings", NULL, READ_ONCE(counts.site_probings));
+	put(s, "site-hits", NULL, atomic64_read(&counts.site_hits));
+	put(s, "probe-errors", NULL, atomic64_read(&counts.probe_errors));
 	put(s, "cycles", NULL, READ_ONCE(counts.cycles));
 	put(s, "complaints", NULL, complaints());
 }
@@ -564,7 +635,8 @@ static bool enough_happened(const struct text_poke_reads *reads)
 static bool nothing_went_wrong(const struct text_poke_reads *reads)
 {
 	return !reads->wrong && !reads->spoilt &&
-	       !text_poke_torture_writes.errors && !complaints();
+	       !text_poke_torture_writes.errors &&
+	       !atomic64_read(&counts.probe_errors) && !complaints();
 }
 
 static void give_verdict(bool restored)
@@ -636,6 +708,9 @@ static int start_others(void)
 	ret = add_probes();
 	if (!ret && nr_probes)
 		ret = torture_create_kthread(torture_prober, NULL, prober);
+	if (!ret && IS_ENABLED(CONFIG_KPROBES))
+		ret = torture_create_kthread(torture_site_prober, NULL,
+					     site_prober);
 	if (!ret)
 		ret = torture_create_kthread(torture_stopper, NULL, stopper);
 	if (!ret && plugs())
@@ -668,6 +743,7 @@ static void stop_threads(void)
 	torture_stop_kthread(torture_teller, teller);
 	torture_stop_kthread(torture_plugger, plugger);
 	torture_stop_kthread(torture_stopper, stopper);
+	torture_stop_kthread(torture_site_prober, site_prober);
 	torture_stop_kthread(torture_prober, prober);
 	remove_probes();
 	torture_stop_kthread(torture_listener, listener);

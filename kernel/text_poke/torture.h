@@ -68,6 +68,18 @@ enum text_poke_context {
 };
 
 /**
+ * enum text_poke_claim - what is to become of a site meanwhile
+ * @UNCLAIMED:	it changes
+ * @CLAIMED:	a kprobe comes or goes, and has to find the same instruction
+ * @PROBED:	a kprobe is there: whoever tries to change it is refused
+ */
+enum text_poke_claim {
+	UNCLAIMED,
+	CLAIMED,
+	PROBED,
+};
+
+/**
  * struct text_poke_reads - what executing the sites has shown
  * @calls:	how often, by context
  * @traps:	how often that was a trap, by what it acted as
@@ -89,6 +101,7 @@ struct text_poke_reads {
  * @batches:	in so many batches, of which
  * @guarded:	 with a guard
  * @undone:	batches that failed on the way, and were taken back
+ * @refused:	sites that were not changed, as there was a kprobe
  * @full:	batches that had to be given up for lack of memory
  * @errors:	and those that failed
  */
@@ -97,6 +110,7 @@ struct text_poke_writes {
 	u64 batches;
 	u64 guarded;
 	u64 undone;
+	u64 refused;
 	u64 full;
 	u64 errors;
 };
@@ -109,6 +123,8 @@ void text_poke_torture_poke(struct torture_random_state *rand, bool fault);
 void text_poke_torture_read(enum text_poke_context context,
 			    struct torture_random_state *rand);
 void *text_poke_torture_probe(unsigned int i);
+void *text_poke_torture_pick(struct torture_random_state *rand);
+void text_poke_torture_claim(const void *addr, enum text_poke_claim claim);
 void text_poke_torture_sum(struct text_poke_reads *sum);
 
 /**

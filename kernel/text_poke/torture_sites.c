@@ -43,6 +43,7 @@
  * @entry:	the function that it is in
  * @addr:	where it is
  * @phase:	see phase.h
+ * @claim:	whether it may be changed; under text_mutex
  * @kinds:	what it can hold; the first is what it began with
  * @nr_kinds:	how many
  * @first:	the bytes that it began with
@@ -51,6 +52,7 @@ struct torture_site {
 	const struct text_poke_torture_entry *entry;
 	void *addr;
 	unsigned int phase;
+	enum text_poke_claim claim;
 	u8 kinds[KINDS];
 	u8 nr_kinds;
 	u8 first[TEXT_POKE_MAX];
@@ -292,7 +294,10 @@ static void follow(struct torture_site *site, unsigned int phase)
 		text_poke_phase_enter(&site->phase, began + phase);
 }
 
-/* Anybody's batch may have our sites: it is written when memory runs out. */
+/*
+ * Anybody's batch may have our sites: it is written when memory runs out.  If
+ * one is claimed, the change is that of a kprobe, and none of the instruction.
+ */
 static void watch(const struct text_poke_site *batch, unsigned int nr,
 		  bool guarded, enum text_poke_moment moment)
 {
@@ -305,7 +310,7 @@ static void watch(const struct text_poke_site *batch, unsigned int nr,
 	for (i = 0; i < nr; i++) {
 		struct torture_site *site = find(batch[i].addr);
 
-		if (!site)
+		if (!site || site->claim != UNCLAIMED)
 			continue;
 		follow(site, phase_of(site, &batch[i], guarded, moment));
 		stored |= batch[i].stage != STAGE_IDLE;
@@ -319,20 +324,40 @@ static void watch(const struct text_poke_site *batch, unsigned int nr,
 	text_poke_torture_writes.guarded += guarded;
 }
 
+/* With a kprobe there the old bytes are those of its breakpoint, or its jump. */
+static int refusal(const struct torture_site *site, int ret)
+{
+	if (ret == -EILSEQ) {
+		text_poke_torture_writes.refused++;
+		return 0;
+	}
+	pr_alert_ratelimited("!!! change of %pS, with a probe: answered by %d\n",
+			     site->addr, ret);
+	return ret ?: -EBUSY;
+}
+
 /* Queue the next change of a site. */
 static int queue(struct torture_site *site)
 {
 	u8 old[TEXT_POKE_MAX], new[TEXT_POKE_MAX], act[TEXT_POKE_MAX];
 	unsigned int changes = site->phase / PHASES;
+	int ret;
 
 	encode(site, kind_after(site, changes), old);
 	encode(site, kind_after(site, changes + 1), new);
 	encode(site, trap_after(site, changes), act);
-	if (!memcmp(old, new, site->entry->len)) {
+	if (site->claim == UNCLAIMED && !memcmp(old, new, site->entry->len)) {
 		text_poke_phase_enter(&site->phase, (changes + 1) * PHASES);
 		return 0;
 	}
-	return text_poke_batch_add(site->addr, old, new, site->entry->len, act);
+	ret = text_poke_batch_add(site->addr, old, new, site->entry->len, act);
+	return site->claim == PROBED ? refusal(site, ret) : ret;
+}
+
+/* May it be tried to change the site? */
+static bool wants_change(const struct torture_site *site, bool slow)
+{
+	return site->claim != CLAIMED && (slow || !site->entry->slow);
 }
 
 /* Queue any number of sites, from any one on, in either direction. */
@@ -347,7 +372,7 @@ static int queue_some(struct torture_random_state *rand)
 
 	for (i = 0; !ret && i < nr_sites; i++) {
 		at = (first + (down ? nr_sites - i : i)) % nr_sites;
-		if (sites[at].entry->slow && !slow)
+		if (!wants_change(&sites[at], slow))
 			continue;
 		if (torture_random(rand) % 100 <= chance)
 			ret = queue(&sites[at]);
@@ -408,6 +433,30 @@ void *text_poke_torture_probe(unsigned int i)
 	const struct text_poke_torture_entry *entry = sites[i % nr_sites].entry;
 
 	return entry->fn + entry->probe;
+}
+
+/**
+ * text_poke_torture_pick - some site, to put a kprobe on
+ * @rand:	the caller's own
+ *
+ * Return: its address.
+ */
+void *text_poke_torture_pick(struct torture_random_state *rand)
+{
+	return sites[torture_random(rand) % nr_sites].addr;
+}
+
+/**
+ * text_poke_torture_claim - say what is to become of a site
+ * @addr:	where it is
+ * @claim:	what, from now on
+ *
+ * Context: Process context, may sleep.
+ */
+void text_poke_torture_claim(const void *addr, enum text_poke_claim claim)
+{
+	guard(mutex)(&text_mutex);
+	find(addr)->claim = claim;
 }
 
 /* A site that is never slow leaves out what needs a slot. */

@@ -17,8 +17,8 @@ KERNEL = """\
 torture module --- text_poke:  disable_onoff_at_boot=0
 Figures: pokes=10 traps-nop=1
 Figures: pokes=2000 traps-nop=11
---- End of test: SUCCESS: pokes=3000 guarded=300 listeners=20 probings=30 probe-hits=90000 cycles=7 \
-traps-nop=12 calls-nmi=4000 preempted=900 wrong=0
+--- End of test: SUCCESS: pokes=3000 guarded=300 listeners=20 probings=30 probe-hits=90000 \
+site-probings=20 site-hits=9000 refused=90 cycles=7 traps-nop=12 calls-nmi=4000 preempted=900 wrong=0
 """
 ONE = """\
 TAP version 13
