@@ -384,7 +384,8 @@ static void probe_site(struct torture_random_state *rand)
 /*
  * A site that is probed does what it did before, as whoever executes it sees.
  * What kprobes have copied, and put back, must not change in between.  There is
- * no kind of site that they refuse.
+ * no kind of site that they refuse.  Interrupts are off in a probe, so that only
+ * an NMI can hit one in the middle of another, and kprobes can take two.
  */
 static int torture_site_prober(void *unused)
 {

@@ -7,6 +7,9 @@
  * it traps, the handler acts as one of any kind.  Which they are follows from
  * the number of the change alone, so that whoever executes a site needs nothing
  * but the phases before and after: see phase.h.
+ *
+ * With a kprobe on it a site stays in its phase.  What the kprobe writes there
+ * must not show, nor must a change be let through: see enum text_poke_claim.
  */
 #define pr_fmt(fmt) "text_poke-torture:" fmt
 
