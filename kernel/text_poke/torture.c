@@ -90,6 +90,11 @@ static const char * const kind_names[TEXT_POKE_TORTURE_KINDS] = {
 	TEXT_POKE_TORTURE_NAMES
 };
 
+/* Only with kprobes does <linux/kprobes.h> have one. */
+#ifndef CONFIG_KPROBES
+static inline void wait_for_kprobe_optimizer(void) { }
+#endif
+
 /* What else has happened since the beginning. */
 static struct {
 	u64 complaints_before;
