@@ -406,7 +406,7 @@ static int torture_site_prober(void *unused)
 			probe_site(&rand);
 			acted();
 		}
-		/* A jump in place of a breakpoint is taken away later. */
+		/* A jump in place of a breakpoint goes later, hold or not. */
 		wait_for_kprobe_optimizer();
 		text_poke_torture_claim(site_probe.addr, UNCLAIMED);
 		torture_hrtimeout_ms(PROBE_MS, PROBE_MS * USEC_PER_MSEC, &rand);
