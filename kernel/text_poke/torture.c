@@ -572,6 +572,7 @@ static void put_writes(struct seq_buf *s)
 	put(s, "probe-errors", NULL, atomic64_read(&counts.probe_errors));
 	put(s, "cycles", NULL, READ_ONCE(counts.cycles));
 	put(s, "complaints", NULL, complaints());
+	put(s, "longest-map-ns", NULL, READ_ONCE(text_poke_longest_map));
 }
 
 /* The line is longer than a stack frame should be. */
@@ -808,6 +809,7 @@ static int torture_start(void)
 	add_taint(TAINT_TEST, LOCKDEP_STILL_OK);
 	memset(&counts, 0, sizeof(counts));
 	counts.complaints_before = text_poke_complaints;
+	WRITE_ONCE(text_poke_longest_map, 0);
 
 	ret = text_poke_torture_begin_sites();
 	if (!ret)
