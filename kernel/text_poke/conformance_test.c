@@ -417,11 +417,8 @@ static void restore_field(struct kunit *test)
 	int i;
 
 	text_poke_test_nop(nop);
-	guard(mutex)(&text_mutex);
 	for (i = 0; i < 2; i++)
-		KUNIT_EXPECT_EQ(test, 0, text_poke_write(field_addr(i), nop,
-							 LEN));
-	arch_text_poke_sync();
+		KUNIT_EXPECT_EQ(test, 0, put_unasked(field_addr(i), nop, LEN));
 }
 
 /* Put another instruction of this length into the field, to be replaced. */
@@ -434,10 +431,8 @@ static void make_room(struct kunit *test, const struct insn *insn)
 		other++;
 	if (other == INSNS_END)
 		return;
-	guard(mutex)(&text_mutex);
-	KUNIT_EXPECT_EQ(test, 0, text_poke_write(field_addr(0), other->bytes,
-						 other->len));
-	arch_text_poke_sync();
+	KUNIT_EXPECT_EQ(test, 0, put_unasked(field_addr(0), other->bytes,
+					     other->len));
 }
 
 /* A refused instruction leaves what was there. */

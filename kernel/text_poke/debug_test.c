@@ -86,14 +86,6 @@ static void poke_broken(struct kunit *test, enum text_poke_busted step,
 	KUNIT_EXPECT_EQ(test, ret, 0);
 }
 
-/* A trap that was left there is not to be replaced, as far as the core knows. */
-static void restore_site(const void *insn)
-{
-	guard(mutex)(&text_mutex);
-	text_poke_write(site_addr(), insn, LEN);
-	arch_text_poke_sync();
-}
-
 static const char *complaint_of(const struct broken *b)
 {
 	return TAIL && b->with_tail ? b->with_tail : b->complaint;
@@ -118,7 +110,8 @@ static void checker_notices(struct kunit *test)
 	else
 		KUNIT_EXPECT_NULL(test, text_poke_test_said);
 
-	restore_site(nop);
+	/* It may be a trap, which is not to be replaced. */
+	KUNIT_EXPECT_EQ(test, 0, put_unasked(site_addr(), nop, LEN));
 	text_poke_test_said = NULL;
 	poke_broken(test, TEXT_POKE_BUSTED_NOTHING, nop, jump);
 	poke_broken(test, TEXT_POKE_BUSTED_NOTHING, jump, nop);

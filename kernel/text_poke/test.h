@@ -69,6 +69,17 @@ static inline int poke(void *addr, const void *old, const void *new, size_t len)
 	return text_poke_single(addr, old, new, len, NULL);
 }
 
+/* Put there what nobody executes meanwhile, whatever the core says of what is. */
+static inline int put_unasked(void *addr, const void *bytes, size_t len)
+{
+	int ret;
+
+	guard(mutex)(&text_mutex);
+	ret = text_poke_write(addr, bytes, len);
+	arch_text_poke_sync();
+	return ret;
+}
+
 /* From here on the core stores with @store; NULL: as it always does. */
 void text_poke_test_store(struct kunit *test, text_poke_store_t *store);
 
