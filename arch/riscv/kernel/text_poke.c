@@ -217,7 +217,7 @@ bool arch_text_poke_atomic(const struct text_poke_site *site)
 void *arch_text_poke_map(void *addr, size_t *len,
 			 struct arch_text_poke_map *map)
 {
-	void *alias = riscv_text_map(addr, len);
+	void *alias = riscv_text_map(addr, len, &map->flags);
 
 	map->addr = addr;
 	map->len = *len;
@@ -226,7 +226,7 @@ void *arch_text_poke_map(void *addr, size_t *len,
 
 void arch_text_poke_unmap(struct arch_text_poke_map *map)
 {
-	riscv_text_unmap(map->addr, map->len);
+	riscv_text_unmap(map->addr, map->len, map->flags);
 }
 
 /* This CPU refetches, too: in early boot nobody else is going to tell it. */

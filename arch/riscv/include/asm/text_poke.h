@@ -50,10 +50,12 @@ struct arch_text_poke_insn {
  * struct arch_text_poke_map - the alias that is mapped
  * @addr:	the text,
  * @len:	and how much of it
+ * @flags:	interrupt flags from before
  */
 struct arch_text_poke_map {
 	void *addr;
 	size_t len;
+	unsigned long flags;
 };
 
 bool arch_text_poke_atomic(const struct text_poke_site *site);
