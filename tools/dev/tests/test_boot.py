@@ -222,6 +222,41 @@ class Configuration(unittest.TestCase):
         self.assertEqual(len(names), 12)
 
 
+class Folders(unittest.TestCase):
+    """Which boots' folders a new boot removes."""
+
+    def setUp(self):
+        home = tempfile.TemporaryDirectory()
+        self.addCleanup(home.cleanup)
+        self.home = Path(home.name)
+        self.folders = [self.home / f"{number:02}" for number in range(boot.KEEP + 3)]
+        for number, path in enumerate(self.folders):
+            path.mkdir()
+            os.utime(path, (number, number))
+
+    def kept(self):
+        boot._prune(self.home)
+        return sorted(self.home.iterdir())
+
+    def test_the_oldest_go(self):
+        self.assertEqual(self.kept(), self.folders[3:])
+
+    def test_one_in_use_stays_however_old(self):
+        lock = boot._lock(self.folders[0])
+        self.assertEqual(self.kept(), self.folders[:1] + self.folders[3:])
+        os.close(lock)
+        self.assertEqual(self.kept(), self.folders[3:])
+
+    def test_a_boots_own_is_in_use(self):
+        with mock.patch.object(boot.paths, "BUILD", self.home):
+            self.assertIsNone(boot._lock(boot._folder(ARM64)))
+
+    def test_young_ones_stay_however_many(self):
+        for path in self.folders:
+            os.utime(path)
+        self.assertEqual(self.kept(), self.folders)
+
+
 class Archive(unittest.TestCase):
     def listing(self, entries):
         """What cpio itself reads in our archive."""

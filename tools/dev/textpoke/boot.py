@@ -8,6 +8,7 @@ HANG after its timeout, never in silence.
 
 import contextlib
 import ctypes
+import fcntl
 import os
 import re
 import select
@@ -39,7 +40,7 @@ VERDICT_GRACE = 60  # seconds from the verdict to the end of QEMU
 TASKS_GRACE = 5  # seconds between two words of a guest that says what its tasks do ...
 TASKS_LIMIT = 60  # ... and for all of them
 KEEP = 20  # boots whose console and files are kept
-YOUNG = 3600  # seconds during which a boot's files are not removed: it may still run
+YOUNG = 3600  # seconds for which they are kept in any case
 HELLO = initramfs.GUEST / "hello.sh"
 
 BATCH, TERMINAL, PIPE = "batch", "terminal", "pipe"
@@ -207,12 +208,33 @@ def _changed(path):
         return time.time()
 
 
+_held = []  # files that lock the folders of this process' boots until it ends
+
+
+def _lock(path):
+    """Lock a boot's folder: a file to be kept open, or None if somebody else has locked it."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    except FileNotFoundError:
+        return None
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(fd)
+        return None
+    return fd
+
+
 def _prune(home):
-    """Remove the oldest boots beyond KEEP; those that may still run stay."""
+    """Remove the oldest boots beyond KEEP, but for those in use: torture may go on for hours."""
     folders = sorted((path for path in home.iterdir() if path.is_dir()), key=_changed)
     for path in folders[:-KEEP]:
-        if time.time() - _changed(path) > YOUNG:
+        if time.time() - _changed(path) <= YOUNG:
+            continue
+        lock = _lock(path)
+        if lock is not None:
             shutil.rmtree(path, ignore_errors=True)
+            os.close(lock)
 
 
 def _folder(arch):
@@ -221,6 +243,7 @@ def _folder(arch):
     home.mkdir(parents=True, exist_ok=True)
     _prune(home)
     folder = Path(tempfile.mkdtemp(prefix=f"{arch.name}-{time.strftime('%H%M%S')}-", dir=home))
+    _held.append(_lock(folder))
     for name in ("console.log", "verdict", "out"):
         (folder / name).touch()
     return folder
