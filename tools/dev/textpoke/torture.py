@@ -23,7 +23,7 @@ SMP = 2
 A_MINUTE = {"pokes_min": 2000, "calls_min": 100, "traps_min": 5, "cycles_min": 2, "undone_min": 2}
 # The same of what is not judged by the kernel, everywhere and where an architecture names it; at least one of each.
 EVERYWHERE = {"guarded": 100, "listeners": 5, "probings": 8, "probe-hits": 5000, "site-probings": 4,
-              "site-hits": 500, "refused": 10, "preempted": 200, "modules": 0.1, "graph": 1, "pressure": 0.2,
+              "site-hits": 500, "refused": 10, "preempted": 200, "modules": 0.2, "modules-again": 0.1, "graph": 1, "pressure": 0.2,
               "wx-looks": 1, "suspend": 0.5, "backtraces": 1, "samples": 200}
 SOMEWHERE = {"livepatch": 0.04, "calls-nmi": 500, "pseudo-nmis": 0}
 HOTPLUG = 25  # jiffies that a CPU is away, and there
@@ -49,11 +49,11 @@ class Replay:
         """It has ended by itself, with as many cases as it had planned."""
         return self.status in (0, 1) and self.planned == len(self.cases)
 
-    def number(self, case):
-        """The first number that a case has mentioned."""
+    def number(self, case, which=0):
+        """The first number that a case has mentioned, or a later one."""
         for result in self.cases:
-            if result.name == case and (found := re.search(r"\d+", result.note)):
-                return int(found[0])
+            if result.name == case and which < len(found := re.findall(r"\d+", result.note)):
+                return int(found[which])
         return 0
 
 
@@ -151,22 +151,9 @@ def figures(sent):
         total["records"] += run.number("enough_records")
         total["lost"] += run.number("none_lost")
         total["replay-cycles"] += run.number("enough_cycles")
-        total["modules"] += rounds(run) if loads_modules(run) else 0
+        total["modules"] += run.number("modules_came")
+        total["modules-again"] += run.number("modules_came", 1)
     return end_of_test(sent["kernel"])[1] | dict(total) | counts(sent["counts"])
-
-
-def rounds(run):
-    """How often a replay went through its workload; each time modules come and go."""
-    for case in run.cases:
-        if case.name == "text_changed" and (found := re.search(r"(\d+) rounds", case.note)):
-            return int(found[1])
-    return 0
-
-
-def loads_modules(run):
-    """Whether modules are among what a replay changes, as they are if it is not told what to change."""
-    asked = re.search(r"--workload (\S+)", run.how)
-    return not asked or "modules" in asked[1].split(",")
 
 
 def in_words(done):

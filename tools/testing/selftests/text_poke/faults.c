@@ -17,10 +17,14 @@
 
 #define PM_TEST		"/sys/power/pm_test"
 #define PM_TEST_DELAY	"/sys/module/suspend/parameters/pm_test_delay"
+#define MEM_SLEEP	"/sys/power/mem_sleep"
 #define SLEEP		"/sys/power/state"
 
 #define LIFE_NS		40000000L
 #define VICTIMS		4
+
+static int killed, frozen;
+static bool deep;
 
 static void change_text(void)
 {
@@ -51,6 +55,7 @@ static void kill_at_it(void (*does)(void))
 {
 	struct timespec life = { .tv_nsec = rand() % LIFE_NS };
 	pid_t pid = fork();
+	int status;
 
 	if (!pid) {
 		does();
@@ -60,7 +65,7 @@ static void kill_at_it(void (*does)(void))
 		return;
 	nanosleep(&life, NULL);
 	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
+	killed += waitpid(pid, &status, 0) == pid && WIFSIGNALED(status);
 }
 
 bool killed_work(void)
@@ -83,17 +88,37 @@ void killed_set(bool on)
 	}
 }
 
-/* As far as devices go, and back at once: nothing could wake a guest up. */
+int killed_times(void)
+{
+	return killed;
+}
+
+/*
+ * As far as can be, and back at once, for nothing could wake a guest up: where
+ * memory can keep itself all CPUs but one go offline, and that one has its
+ * state restored.
+ */
+static bool come_back_at_once(void)
+{
+	return !write_file(PM_TEST, deep ? "core" : "platform");
+}
+
 bool frozen_work(void)
 {
 	write_file(PM_TEST_DELAY, "0");
-	return !write_file(PM_TEST, "devices");
+	deep = !write_file(MEM_SLEEP, "deep");
+	return come_back_at_once();
 }
 
 void frozen_set(bool on)
 {
-	if (on)
-		write_file(SLEEP, "freeze");
-	else
-		write_file(PM_TEST, "devices");
+	if (!on)
+		write_file(PM_TEST, "none");
+	else if (come_back_at_once())
+		frozen += !write_file(SLEEP, deep ? "mem" : "freeze");
+}
+
+int frozen_times(void)
+{
+	return frozen;
 }

@@ -28,6 +28,7 @@ struct modules {
 };
 
 static struct notes notes;
+static int loads, loads_again;
 
 static __u64 now_ns(void)
 {
@@ -92,6 +93,14 @@ static void note_init_text(const char *name, __u64 began, __u64 ended)
 	fclose(f);
 }
 
+static bool used_before(__u64 addr)
+{
+	for (size_t i = 0; i < notes.nr; i++)
+		if (notes.v[i].kind == LOADED && notes.v[i].addr == addr)
+			return true;
+	return false;
+}
+
 /* The first records of a module come while it is being loaded. */
 static bool load(void)
 {
@@ -108,6 +117,8 @@ static bool load(void)
 
 		if (has_module(&before, m->name))
 			continue;
+		loads++;
+		loads_again += used_before(m->addr);
 		note_init_text(m->name, began, ended);
 		note(LOADED, began, m->addr, m->len);
 	}
@@ -148,7 +159,20 @@ bool modules_work(void)
 	loaded = load();
 	unload();
 	notes.nr = 0;
+	loads = 0;
+	loads_again = 0;
 	return loaded;
+}
+
+int modules_loads(void)
+{
+	return loads;
+}
+
+/* To where one had been: what is written there then is not what was before. */
+int modules_loads_again(void)
+{
+	return loads_again;
 }
 
 const struct notes *modules_notes(void)

@@ -293,6 +293,27 @@ static void check_side(const struct session *s, const struct pokes *p)
 	check_entries();
 }
 
+/* A module that cannot be loaded any more would not be missed otherwise. */
+static void check_modules(void)
+{
+	if (!workload_has("modules"))
+		ksft_test_result_skip("modules_came: none was asked for\n");
+	else
+		ksft_test_result(modules_loads(),
+				 "modules_came: %d times, %d to where one had been\n",
+				 modules_loads(), modules_loads_again());
+}
+
+static void check_faults(void)
+{
+	if (workload_has("killed"))
+		ksft_test_result(killed_times(), "tasks_were_killed: %d of them\n",
+				 killed_times());
+	if (workload_has("frozen"))
+		ksft_test_result(frozen_times(), "machine_was_suspended: %d times\n",
+				 frozen_times());
+}
+
 /* What would make the rest true of nothing. */
 static void check_not_vacuous(const struct session *s, const struct pokes *p)
 {
@@ -309,6 +330,8 @@ static void check_not_vacuous(const struct session *s, const struct pokes *p)
 		ksft_test_result(s->traps >= opt.traps_min,
 				 "enough_traps: %ld of at least %ld\n",
 				 s->traps, opt.traps_min);
+	check_modules();
+	check_faults();
 	if (opt.hotplug)
 		ksft_test_result(s->cycles >= opt.hotplug,
 				 "enough_cycles: %d of at least %d\n",
@@ -410,7 +433,8 @@ int main(int argc, char **argv)
 		ksft_exit_skip("no knob of %s in this kernel\n", opt.workload);
 	if (opt.hotplug && !hotplug_works())
 		ksft_exit_skip("no CPU can go offline\n");
-	ksft_set_plan(opt.hotplug ? 16 : 15);
+	ksft_set_plan(16 + !!opt.hotplug + workload_has("killed") +
+		      workload_has("frozen"));
 	run(&s);
 	check(&s);
 	ksft_finished();

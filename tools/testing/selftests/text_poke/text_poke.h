@@ -159,6 +159,8 @@ bool kprobes_work(void);
 void kprobes_set(bool on);
 bool modules_work(void);
 void modules_set(bool on);
+int modules_loads(void);
+int modules_loads_again(void);
 const struct notes *modules_notes(void);
 bool bpf_work(void);
 void bpf_set(bool on);
@@ -169,8 +171,10 @@ __u64 bpf_runs(void);
 /* faults.c */
 bool killed_work(void);
 void killed_set(bool on);
+int killed_times(void);
 bool frozen_work(void);
 void frozen_set(bool on);
+int frozen_times(void);
 
 /* counters.c */
 void mount_kernel_fs(void);
