@@ -135,13 +135,16 @@
  *   -ENOMEM      no memory for a slot
  *   -EEXIST      the site overlaps another one of the batch
  *   -EBUSY       text_poke_early() on text that other CPUs may be running
- *   -EIO         an earlier batch could neither be written nor rolled back;
- *                its traps are still served, but text no longer changes
+ *   -EIO         this batch, or an earlier one, could neither be written nor
+ *                rolled back; its traps are still served, but text no longer
+ *                changes
  *
- * An error means that nothing has changed and nothing was recorded, with two
+ * An error means that nothing has changed and nothing was recorded, with three
  * exceptions.  A write which fails midway is rolled back: then there are
- * records of the change and of its reversal.  And if there was no memory for a
- * queue as long as the batch, what had been written before stays.
+ * records of the change and of its reversal.  If that fails as well, sites of
+ * the batch act as their new instruction for good, and what that leads to has to
+ * stay.  And if there was no memory for a queue as long as the batch, what had
+ * been written before stays.
  */
 
 #include <linux/compiler.h>

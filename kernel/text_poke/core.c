@@ -739,7 +739,7 @@ static int write_batch(void)
 		text_poke_stats.rolled_back++;
 	else
 		text_poke_stats.pokes += batch.nr;
-	return ret;
+	return batch.stuck ? -EIO : ret;
 }
 
 static int cmp_sites(const void *a, const void *b)
@@ -791,7 +791,8 @@ static void reset_batch(void)
  * Context: Process context, may sleep, interrupts on, text_mutex held since
  * the first site was queued.
  * Return: 0, -EEXIST if two sites overlap, -EFAULT if a write failed and was
- * rolled back, -EIO if an earlier rollback has failed.
+ * rolled back, -EIO if the rollback of this batch or of an earlier one has
+ * failed.
  */
 int text_poke_batch_finish(void)
 {

@@ -432,6 +432,30 @@ static void static_calls_of_exit_code_are_no_error(struct kunit *test)
 	static_call_update(number, one);
 }
 
+static bool called;
+
+static void call(void)
+{
+	called = true;
+}
+
+DEFINE_STATIC_CALL_NULL(nothing, call);
+
+/* What is there at first is no instruction that anybody would put there. */
+static void static_calls_may_begin_with_nothing(struct kunit *test)
+{
+	called = false;
+	static_call_cond(nothing)();
+	KUNIT_EXPECT_FALSE(test, called);
+	static_call_update(nothing, call);
+	static_call_cond(nothing)();
+	KUNIT_EXPECT_TRUE(test, called);
+	static_call_update(nothing, NULL);
+	called = false;
+	static_call_cond(nothing)();
+	KUNIT_EXPECT_FALSE(test, called);
+}
+
 static int input_suite_init(struct kunit_suite *suite)
 {
 	text_poke_test_nop(nop);
@@ -487,6 +511,7 @@ static struct kunit_case input_cases[] = {
 	KUNIT_CASE(batches_may_have_any_size),
 	KUNIT_CASE(callbacks_of_cpu_hotplug_may_poke),
 	KUNIT_CASE(static_calls_of_exit_code_are_no_error),
+	KUNIT_CASE(static_calls_may_begin_with_nothing),
 	{}
 };
 

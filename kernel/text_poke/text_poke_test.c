@@ -748,7 +748,7 @@ static void failed_rollbacks_keep_the_traps_served(struct kunit *test)
 	stores_left = 1;
 	text_poke_test_hear(test, true);
 	text_poke_test_store(test, only_first_store);
-	KUNIT_EXPECT_EQ(test, -EFAULT, text_poke_batch_finish());
+	KUNIT_EXPECT_EQ(test, -EIO, text_poke_batch_finish());
 	text_poke_test_store(test, NULL);
 	text_poke_test_hear(test, false);
 	KUNIT_EXPECT_NOT_NULL(test, text_poke_test_said);

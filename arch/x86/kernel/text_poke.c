@@ -157,12 +157,17 @@ int arch_text_poke_prepare(struct text_poke_site *site, const void *emulate)
 	return site->pass ? 0 : decode(site, emulate);
 }
 
-/* A static call that returns 0: see xor5rax there. */
-static bool is_return0(const u8 *bytes, size_t len)
+/*
+ * A static call that returns 0: see xor5rax there.  And the trampoline of one to
+ * nothing, in a kernel without return thunks: ARCH_DEFINE_STATIC_CALL_NULL_TRAMP.
+ */
+static bool is_static_call(const u8 *bytes, size_t len)
 {
 	static const u8 return0[] = { 0x2e, 0x2e, 0x2e, 0x31, 0xc0 };
+	static const u8 nothing[] = { 0xc3, 0xcc, 0x90, 0x90, 0x90 };
 
-	return len == sizeof(return0) && !memcmp(bytes, return0, len);
+	return len == CALL_INSN_SIZE && (!memcmp(bytes, return0, len) ||
+					 !memcmp(bytes, nothing, len));
 }
 
 /* INT3 is that of a probe, which gives way to a JMP. */
@@ -172,7 +177,7 @@ bool arch_text_poke_replaceable(const struct text_poke_site *site)
 
 	return is_nop(site->old, site->len) ||
 	       site->old[0] == INT3_INSN_OPCODE ||
-	       is_return0(site->old, site->len) || !decode(&old, old.old);
+	       is_static_call(site->old, site->len) || !decode(&old, old.old);
 }
 
 void arch_text_poke_trap(const struct text_poke_site *site, void *unit)

@@ -105,7 +105,11 @@
 	  -EOPNOTSUPP },						\
 	{ "mov $1, %eax", { 0xb8, 0x01, 0x00, 0x00, 0x00 }, 5,		\
 	  -EOPNOTSUPP },						\
-	{ "ud2", { 0x0f, 0x0b }, 2, -EOPNOTSUPP }			\
+	{ "ud2", { 0x0f, 0x0b }, 2, -EOPNOTSUPP },			\
+	{ "static call that returns 0", { 0x2e, 0x2e, 0x2e, 0x31, 0xc0 }, \
+	  5, -EOPNOTSUPP, .found = true },				\
+	{ "static call to nothing", { 0xc3, 0xcc, 0x90, 0x90, 0x90 }, 5, \
+	  -EINVAL, .found = true }					\
 }
 
 /* The alias is in an address space that one CPU has loaded, among its users'. */
