@@ -48,8 +48,11 @@ static void copy_text(struct image *img)
 		ksft_exit_fail_perror("reading /proc/kcore");
 }
 
-/* When nothing has changed for a while, nor while it was copied. */
-static void copy_end(struct events *ev)
+/*
+ * When nothing has changed for a while, nor while it was copied.  Returns how
+ * many records there are by then: what comes later is not in the copy.
+ */
+static size_t copy_end(struct events *ev)
 {
 	size_t before;
 
@@ -60,6 +63,7 @@ static void copy_end(struct events *ev)
 		copy_text(&last);
 		events_barrier(ev);
 	} while (events_settle(ev) != before);
+	return before;
 }
 
 /* Listen when the change has been under way for @delay us; is it still? */
@@ -80,6 +84,8 @@ static size_t come_late(enum start how, unsigned int delay, int *midway)
 {
 	struct events *ev = events_prepare(how);
 	struct verdict v;
+	struct pokes p;
+	size_t until;
 	pthread_t tracer;
 
 	changed = false;
@@ -87,9 +93,11 @@ static size_t come_late(enum start how, unsigned int delay, int *midway)
 		ksft_exit_fail_perror("opening text-poke events");
 	*midway += listen_after(ev, delay);
 	pthread_join(tracer, NULL);
-	copy_end(ev);
+	until = copy_end(ev);
 	events_stop(ev);
-	replay(events_pokes(ev), FORWARDS, &first, &last, &v);
+	p = *events_pokes(ev);
+	p.nr = until;
+	replay(&p, FORWARDS, &first, &last, &v);
 	change_back();
 	return v.diff;
 }
