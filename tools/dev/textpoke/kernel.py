@@ -173,15 +173,14 @@ def _configure(build):
 
 # Building
 
-def ccache(shared=False):
+def ccache():
     """ccache's settings: within our cache, and paths do not depend on where the clone is.
 
-    Kernels of other kinds have most objects in common, once they are preprocessed. What has
-    nobody to share with shall not pay for a miss with a second preprocessing.
+    Not its depend mode, which does not see .incbin: a bzImage was given the kernel of an earlier
+    build that happened to be as long when compressed. What that mode has stored is in no namespace.
     """
-    found = {"CCACHE_DIR": paths.CACHE / "ccache", "CCACHE_BASEDIR": paths.ROOT, "CCACHE_NOHASHDIR": "1",
-             "CCACHE_MAXSIZE": "10G"}
-    return found if shared else found | {"CCACHE_DEPEND": "1"}
+    return {"CCACHE_DIR": paths.CACHE / "ccache", "CCACHE_BASEDIR": paths.ROOT, "CCACHE_NOHASHDIR": "1",
+            "CCACHE_MAXSIZE": "10G", "CCACHE_NAMESPACE": "preprocessed"}
 
 
 def cached(compiler):
@@ -205,7 +204,7 @@ def _make(build, target, doing, log=None, env=None, words=()):
     jobs = len(os.sched_getaffinity(0))
     run(["make", "-C", build.source, f"-j{jobs}", *_words(build), *words, *target.split()],
         log=log or build.log.with_suffix(".config.log"), what=f"{doing} {build.what}",
-        env=dict.fromkeys(UNSET) | FIXED | ccache(shared=bool(build.fragments)) | (env or {}))
+        env=dict.fromkeys(UNSET) | FIXED | ccache() | (env or {}))
 
 
 def _newest_module(build):
