@@ -23,8 +23,8 @@ SMP = 2
 A_MINUTE = {"pokes_min": 2000, "calls_min": 100, "traps_min": 5, "cycles_min": 2, "undone_min": 2}
 # The same of what is not judged by the kernel, everywhere and where an architecture names it; at least one of each.
 EVERYWHERE = {"guarded": 100, "listeners": 5, "probings": 8, "probe-hits": 5000, "site-probings": 4,
-              "site-hits": 500, "refused": 10, "preempted": 200, "modules": 0.2, "modules-again": 0.1, "graph": 1, "pressure": 0.2,
-              "wx-looks": 1, "suspend": 0.5, "backtraces": 1, "samples": 200}
+              "site-hits": 500, "refused": 10, "preempted": 200, "modules": 0.2, "modules-again": 0.1, "graph": 1,
+              "pressure": 0.2, "wx-looks": 1, "suspend": 0.5, "backtraces": 1, "samples": 200}
 SOMEWHERE = {"livepatch": 0.04, "calls-nmi": 500, "pseudo-nmis": 0}
 HOTPLUG = 25  # jiffies that a CPU is away, and there
 FAULTS = 5  # of a hundred batches, that are made to fail midway

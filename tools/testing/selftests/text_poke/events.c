@@ -456,6 +456,12 @@ const struct pokes *events_pokes(const struct events *ev)
 	return &ev->pokes;
 }
 
+/* Those in between, by what events_settle() has said before and after. */
+struct pokes events_between(const struct events *ev, size_t from, size_t until)
+{
+	return (struct pokes) { .v = ev->pokes.v + from, .nr = until - from };
+}
+
 __u64 events_lost(const struct events *ev)
 {
 	return ev->lost;

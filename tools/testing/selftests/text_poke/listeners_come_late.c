@@ -95,8 +95,7 @@ static size_t come_late(enum start how, unsigned int delay, int *midway)
 	pthread_join(tracer, NULL);
 	until = copy_end(ev);
 	events_stop(ev);
-	p = *events_pokes(ev);
-	p.nr = until;
+	p = events_between(ev, 0, until);
 	replay(&p, FORWARDS, &first, &last, &v);
 	change_back();
 	return v.diff;

@@ -137,11 +137,7 @@ static void record(struct session *s)
  */
 static struct pokes session_pokes(const struct session *s)
 {
-	struct pokes p = *events_pokes(s->events);
-
-	p.v += s->skip;
-	p.nr = s->until - s->skip;
-	return p;
+	return events_between(s->events, s->skip, s->until);
 }
 
 /* Before the workload is undone: what that changes comes after the end. */

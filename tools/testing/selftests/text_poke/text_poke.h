@@ -100,6 +100,7 @@ const struct pokes *events_hold(struct events *ev);
 void events_let_go(struct events *ev);
 void events_stop(struct events *ev);
 const struct pokes *events_pokes(const struct events *ev);
+struct pokes events_between(const struct events *ev, size_t from, size_t until);
 __u64 events_lost(const struct events *ev);
 int events_cpus(const struct events *ev);
 const struct notes *events_notes(const struct events *ev);
