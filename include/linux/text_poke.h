@@ -134,7 +134,8 @@
  *                as its new instruction meanwhile
  *   -ENOMEM      no memory for a slot
  *   -EEXIST      the site overlaps another one of the batch
- *   -EBUSY       text_poke_early() on text that other CPUs may be running
+ *   -EBUSY       text_mutex is not held, or other CPUs cannot be waited for
+ *                here; or text_poke_early() on text that they may be running
  *   -EIO         this batch, or an earlier one, could neither be written nor
  *                rolled back; its traps are still served, but text no longer
  *                changes
@@ -216,12 +217,13 @@ void text_poke_sync_by_fence(void (*fence)(void));
  * What an architecture gives
  *
  * <asm/text_poke.h> defines TEXT_POKE_UNIT, the size of a unit in bytes,
- * TEXT_POKE_MAX, the size of the longest site, and two structures that the
- * core passes around without looking inside: struct arch_text_poke_insn and
- * struct arch_text_poke_map.  It selects HAVE_TEXT_POKE.  A hook declared
- * here is required.  The optional ones are in <asm-generic/text_poke.h>, each
- * with its default; an architecture that has its own defines the name to
- * itself.
+ * TEXT_POKE_MAX, the size of the longest site, TEXT_POKE_TRAP_PATH, the names of
+ * the functions that run from the trap to text_poke_handle_trap(), and two
+ * structures that the core passes around without looking inside:
+ * struct arch_text_poke_insn and struct arch_text_poke_map.  It selects
+ * HAVE_TEXT_POKE.  A hook declared here is required.  The optional ones are in
+ * <asm-generic/text_poke.h>, each with its default; an architecture that has
+ * its own defines the name to itself.
  *
  * One that can execute instructions out of line also selects
  * HAVE_TEXT_POKE_SLOTS, defines TEXT_POKE_SLOT, the size of a slot in bytes,

@@ -16,6 +16,8 @@ enum text_poke_busted {
 	TEXT_POKE_BUSTED_NO_OLD_CHECK,	/* old bytes may be any */
 	TEXT_POKE_BUSTED_NO_EMULATE_CHECK,	/* nobody can act as it: no matter */
 	TEXT_POKE_BUSTED_NO_REPLACE_CHECK,	/* what others rely on may go */
+	TEXT_POKE_BUSTED_NO_PATH_CHECK,	/* the handler may trap */
+	TEXT_POKE_BUSTED_NO_CALLER_CHECK,	/* whoever calls, from wherever */
 	TEXT_POKE_BUSTED_NO_SORT,	/* sites stay in the order they came */
 	TEXT_POKE_BUSTED_NO_OVERLAP_CHECK,	/* sites may overlap */
 	TEXT_POKE_BUSTED_DEAF,	/* no listener is heard */

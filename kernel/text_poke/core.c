@@ -37,10 +37,10 @@
 #include <kunit/static_stub.h>
 #include <linux/bug.h>
 #include <linux/kernel.h>
-#include <linux/lockdep.h>
 #include <linux/memory.h>
 #include <linux/mm.h>
 #include <linux/perf_event.h>
+#include <linux/preempt.h>
 #include <linux/ratelimit.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
@@ -781,6 +781,31 @@ static void reset_batch(void)
 	batch.unsorted = false;
 }
 
+static int check_mutex(const void *where)
+{
+	if (text_poke_mutex_is_held() || busted(NO_CALLER_CHECK))
+		return 0;
+	text_poke_warn("text_mutex is not held", where);
+	return -EBUSY;
+}
+
+/*
+ * Without the mutex this would be somebody else's batch.  And where interrupts
+ * are off, or it is in one, another CPU may wait for this one while this one
+ * waits for it to sync.
+ */
+static int check_caller(const void *where)
+{
+	int ret = check_mutex(where);
+
+	if (ret || num_online_cpus() == 1 || busted(NO_CALLER_CHECK))
+		return ret;
+	if (!in_atomic() && !irqs_disabled())
+		return 0;
+	text_poke_warn("called where it cannot wait for other CPUs", where);
+	return -EBUSY;
+}
+
 /**
  * text_poke_batch_finish - write the queued sites
  *
@@ -792,13 +817,16 @@ static void reset_batch(void)
  * the first site was queued.
  * Return: 0, -EEXIST if two sites overlap, -EFAULT if a write failed and was
  * rolled back, -EIO if the rollback of this batch or of an earlier one has
- * failed.
+ * failed; -EBUSY, with a warning, if the context is another one: then the queue
+ * is as it was.
  */
 int text_poke_batch_finish(void)
 {
 	int ret;
 
-	lockdep_assert_held(&text_mutex);
+	ret = check_caller(NULL);
+	if (ret)
+		return ret;
 	might_sleep();
 
 	if (batch.stuck)
@@ -822,8 +850,8 @@ int text_poke_batch_finish(void)
  */
 void text_poke_batch_cancel(void)
 {
-	lockdep_assert_held(&text_mutex);
-	reset_batch();
+	if (!check_mutex(NULL))
+		reset_batch();
 }
 
 #if IS_ENABLED(CONFIG_TEXT_POKE_KUNIT_TEST)
@@ -953,6 +981,17 @@ static bool may_replace(const struct text_poke_site *site)
 	return arch_text_poke_replaceable(site);
 }
 
+/* Who cannot trap may be exchanged, but not for a trap. */
+static int init_trap(struct text_poke_site *site)
+{
+	site->trap = arch_text_poke_trappable(site->addr) &&
+		     !text_poke_in_trap_path(site->addr);
+	site->ool &= site->trap;
+	if (site->trap)
+		return 0;
+	return site->pass || !arch_text_poke_atomic(site) ? -EOPNOTSUPP : 0;
+}
+
 static int init_insn(struct text_poke_site *site, void *addr, const void *old,
 		     const void *new, size_t len, const void *emulate)
 {
@@ -966,14 +1005,10 @@ static int init_insn(struct text_poke_site *site, void *addr, const void *old,
 	ret = arch_text_poke_prepare(site, emulate ?: new);
 	if (ret && !busted(NO_EMULATE_CHECK))
 		return ret;
-	if (!may_replace(site))
-		return -EINVAL;
-
-	site->trap = arch_text_poke_trappable(addr);
-	site->ool &= site->trap;
-	if (!site->trap && !arch_text_poke_atomic(site))
-		return -EOPNOTSUPP;
-	return 0;
+	ret = init_trap(site);
+	if (ret)
+		return ret;
+	return may_replace(site) ? 0 : -EINVAL;
 }
 
 static int init_data(struct text_poke_site *site, void *addr, const void *old,
@@ -1036,8 +1071,8 @@ int text_poke_batch_add(void *addr, const void *old, const void *new,
 {
 	struct text_poke_site site;
 
-	lockdep_assert_held(&text_mutex);
-	return add_site(&site, init_insn(&site, addr, old, new, len, emulate));
+	return check_caller(addr) ?:
+	       add_site(&site, init_insn(&site, addr, old, new, len, emulate));
 }
 
 /**
@@ -1058,8 +1093,8 @@ int text_poke_batch_add_data(void *addr, const void *old, const void *new,
 {
 	struct text_poke_site site;
 
-	lockdep_assert_held(&text_mutex);
-	return add_site(&site, init_data(&site, addr, old, new, len));
+	return check_caller(addr) ?:
+	       add_site(&site, init_data(&site, addr, old, new, len));
 }
 
 /**
@@ -1077,8 +1112,6 @@ int text_poke_single(void *addr, const void *old, const void *new, size_t len,
 		     const void *emulate)
 {
 	int ret;
-
-	lockdep_assert_held(&text_mutex);
 
 	ret = text_poke_batch_finish();
 	if (!ret)

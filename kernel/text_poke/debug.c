@@ -107,16 +107,9 @@ static const void *first_addr(void)
 	return checked.nr ? checked.sites->addr : NULL;
 }
 
-/* Without lockdep there is no telling whose it is. */
-static bool mutex_is_held(void)
-{
-	return mutex_is_locked(&text_mutex) &&
-	       (!IS_ENABLED(CONFIG_LOCKDEP) || lockdep_is_held(&text_mutex));
-}
-
 static void expect_mutex(const void *where)
 {
-	expect_at(mutex_is_held(), "text_mutex is not held", where);
+	expect_at(text_poke_mutex_is_held(), "text_mutex is not held", where);
 }
 
 static void say_what_was_wrong(void)

@@ -11,7 +11,9 @@
 #include <linux/cleanup.h>
 #include <linux/cpuhotplug.h>
 #include <linux/execmem.h>
+#include <linux/irqflags.h>
 #include <linux/kernel.h>
+#include <linux/kgdb.h>
 #include <linux/kprobes.h>
 #include <linux/memory.h>
 #include <linux/mm.h>
@@ -301,6 +303,121 @@ static void foreign_breakpoints_are_other_old_bytes(struct kunit *test)
 }
 #endif
 
+#ifdef CONFIG_KGDB
+static void breakpoints_of_a_debugger_are_other_old_bytes(struct kunit *test)
+{
+	const u8 *trap = arch_kgdb_ops.gdb_bpt_instr;
+
+	KUNIT_ASSERT_EQ(test, 0, put_unasked(site_addr(), trap,
+					     BREAK_INSTR_SIZE));
+	KUNIT_EXPECT_EQ(test, -EILSEQ, poke(site_addr(), nop, jump, LEN));
+	KUNIT_EXPECT_EQ(test, 0, text_poke_verify(site_addr(), trap,
+						  BREAK_INSTR_SIZE));
+	KUNIT_EXPECT_EQ(test, text_poke_test_stats.batches, 0);
+	KUNIT_EXPECT_EQ(test, 0, put_unasked(site_addr(), nop, LEN));
+}
+#endif
+
+/* What a caller is told who may not call. */
+struct answers {
+	int add;
+	int finish;
+	int single;
+};
+
+/* A site that would be good, were it not for the text that is said to be there. */
+static void ask(struct answers *answers)
+{
+	answers->add = text_poke_batch_add(site_addr(), jump, jump, LEN, NULL);
+	answers->finish = text_poke_batch_finish();
+	answers->single = text_poke_single(site_addr(), jump, jump, LEN, NULL);
+}
+
+static void ask_with_interrupts_off(struct answers *answers)
+{
+	guard(own_pokes)();
+	guard(irqsave)();
+	ask(answers);
+}
+
+static void ask_with_bottom_halves_off(struct answers *answers)
+{
+	guard(own_pokes)();
+	local_bh_disable();
+	ask(answers);
+	local_bh_enable();
+}
+
+/* KUnit looks for its stubs with a lock, which lockdep does not want in an NMI. */
+#if defined(CONFIG_KPROBES) && !defined(CONFIG_LOCKDEP)
+#define HAVE_PROBE_THAT_ASKS
+
+static struct answers *asked_by_probe;
+
+static int ask_from_probe(struct kprobe *probe, struct pt_regs *regs)
+{
+	ask(asked_by_probe);
+	return 0;
+}
+
+/* A trap's handler that has something to change by itself. */
+static void ask_in_a_handler(struct answers *answers)
+{
+	struct kprobe probe = {
+		.addr		= site_addr(),
+		.pre_handler	= ask_from_probe,
+	};
+
+	asked_by_probe = answers;
+	if (register_kprobe(&probe))
+		return;
+	scoped_guard(own_pokes)
+		text_poke_test_fn();
+	unregister_kprobe(&probe);
+}
+#endif
+
+static const struct bad_caller {
+	const char *name;
+	void (*ask)(struct answers *answers);
+	bool alone;
+} callers[] = {
+	{ "without text_mutex", ask, true },
+	{ "interrupts off", ask_with_interrupts_off },
+	{ "bottom halves off", ask_with_bottom_halves_off },
+#ifdef HAVE_PROBE_THAT_ASKS
+	{ "in the handler of a trap", ask_in_a_handler },
+#endif
+};
+
+static void name_of_caller(const struct bad_caller *caller, char *desc)
+{
+	strscpy(desc, caller->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(callers, callers, name_of_caller);
+
+/* With one CPU there is nobody to be waited for. */
+static void bad_callers_are_told(struct kunit *test)
+{
+	const struct bad_caller *caller = test->param_value;
+	struct answers answers = {};
+
+	if (!caller->alone && num_online_cpus() == 1)
+		kunit_skip(test, "there is one CPU");
+	text_poke_test_hear(test, true);
+	text_poke_test_said = NULL;
+	caller->ask(&answers);
+	text_poke_test_hear(test, false);
+
+	KUNIT_EXPECT_EQ(test, answers.add, -EBUSY);
+	KUNIT_EXPECT_EQ(test, answers.finish, -EBUSY);
+	KUNIT_EXPECT_EQ(test, answers.single, -EBUSY);
+	KUNIT_EXPECT_NOT_NULL(test, text_poke_test_said);
+	KUNIT_EXPECT_EQ(test, text_poke_test_stats.batches, 0);
+	KUNIT_EXPECT_TRUE(test, texts_are_untouched());
+}
+
 /* All there is to a batch of no sites is its end. */
 static void empty_batches_do_nothing(struct kunit *test)
 {
@@ -507,6 +624,10 @@ static struct kunit_case input_cases[] = {
 #ifdef CONFIG_KPROBES
 	KUNIT_CASE(foreign_breakpoints_are_other_old_bytes),
 #endif
+#ifdef CONFIG_KGDB
+	KUNIT_CASE(breakpoints_of_a_debugger_are_other_old_bytes),
+#endif
+	KUNIT_CASE_PARAM(bad_callers_are_told, callers_gen_params),
 	KUNIT_CASE(empty_batches_do_nothing),
 	KUNIT_CASE(batches_may_have_any_size),
 	KUNIT_CASE(callbacks_of_cpu_hotplug_may_poke),

@@ -3,6 +3,9 @@
 #define _TEXT_POKE_INTERNAL_H
 
 #include <linux/atomic.h>
+#include <linux/lockdep.h>
+#include <linux/memory.h>
+#include <linux/mutex.h>
 #include <linux/text_poke.h>
 
 /**
@@ -62,6 +65,15 @@ void text_poke_publish(const struct text_poke_site *sites, unsigned int nr);
 void text_poke_retire(void);
 u64 text_poke_traps(void);
 u64 text_poke_rereads(void);
+
+bool text_poke_in_trap_path(const void *addr);
+
+/* Without lockdep there is no telling whose it is. */
+static inline bool text_poke_mutex_is_held(void)
+{
+	return mutex_is_locked(&text_mutex) &&
+	       (!IS_ENABLED(CONFIG_LOCKDEP) || lockdep_is_held(&text_mutex));
+}
 
 typedef int text_poke_store_t(void *alias, const void *bytes, size_t len);
 

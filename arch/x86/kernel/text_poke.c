@@ -52,9 +52,10 @@
  * So every batch is guarded, whether somebody listens or not, except for one
  * of kprobes' breakpoints: there the store of the one byte is all there is.
  *
- * INT3 can be taken wherever the kernel's text runs, as there is no text that
- * runs with another IDT: kexec, resume from hibernation and the trampolines
- * to and from real mode run from copies which are not text to be poked.
+ * INT3 can be taken wherever the kernel's text runs but in entry code, where GS
+ * and the stack may still be the user's, or be again.  There is no text that runs
+ * with another IDT: kexec, resume from hibernation and the trampolines to and
+ * from real mode run from copies which are not text to be poked.
  *
  * INT3 also belongs to kprobes and KGDB.  Where it is what replaces or is
  * replaced, the trap is theirs and is passed on to them.  A kprobe that is
@@ -70,6 +71,7 @@
 #include <asm/insn.h>
 #include <asm/nops.h>
 #include <asm/ptrace.h>
+#include <asm/sections.h>
 #include <asm/sync_core.h>
 #include <asm/text-patching.h>
 
@@ -216,6 +218,12 @@ bool arch_text_poke_is_text(const void *addr)
 		return true;
 	return IS_ENABLED(CONFIG_X86_64) && is_vmalloc_or_module_addr(addr) &&
 	       is_executable(addr);
+}
+
+bool arch_text_poke_trappable(const void *addr)
+{
+	return addr < (void *)__entry_text_start ||
+	       addr >= (void *)__entry_text_end;
 }
 
 /*

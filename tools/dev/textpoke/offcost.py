@@ -18,7 +18,7 @@ from .ktap import FAILED, PASSED, Result
 from .say import output
 
 CORE = "kernel/text_poke/"
-SOURCES = ("kernel/text_poke/core.c", "kernel/text_poke/trap.c", "kernel/text_poke/slot.c", "arch/{arch}/kernel/text_poke.c")
+SOURCES = ("kernel/text_poke/core.c", "kernel/text_poke/path.c", "kernel/text_poke/trap.c", "kernel/text_poke/slot.c", "arch/{arch}/kernel/text_poke.c")
 FRAGMENTS = ("bench",)
 # What is mentioned, and what stands there if it is not: C text of the same type.
 MENTIONS = {

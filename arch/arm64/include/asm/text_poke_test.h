@@ -170,6 +170,15 @@ static inline bool text_poke_test_unencodable(void *insn)
 	  .error = -EINVAL },						\
 	{ "a slot for entry code", .addr = __entry_text_start,		\
 	  .new = (u8 []){ 0x80, 0x00, 0x80, 0x52 }, .len = LEN,		\
+	  .error = -EOPNOTSUPP },					\
+	{ "the trap handler", .addr = text_poke_handle_trap,		\
+	  .new = nop, .len = LEN, .error = -EOPNOTSUPP },		\
+	{ "a probe of the trap handler",				\
+	  .addr = text_poke_handle_trap,				\
+	  .new = (u8 []){ 0x80, 0x00, 0x20, 0xd4 }, .len = LEN,		\
+	  .error = -EOPNOTSUPP },					\
+	{ "a probe of what it calls", .addr = arch_text_poke_emulate,	\
+	  .new = (u8 []){ 0x80, 0x00, 0x20, 0xd4 }, .len = LEN,		\
 	  .error = -EOPNOTSUPP }					\
 }
 
@@ -207,9 +216,6 @@ static inline bool text_poke_test_flags_kept(const struct pt_regs *regs)
 
 /* CPUs come online whoever holds text_mutex. */
 #define TEXT_POKE_TEST_CPUS_COME	true
-
-/* Between the trap and text_poke_handle_trap(); static ones may be inlined. */
-#define TEXT_POKE_TEST_PATH "el1h_64_sync_handler", "el1_brk64"
 
 /* A program's entry keeps the link register in x9, behind a landing pad. */
 #define TEXT_POKE_TEST_BPF_LEAD	(IS_ENABLED(CONFIG_ARM64_BTI_KERNEL) ? 8 : 4)

@@ -31,6 +31,11 @@ struct text_poke_site;
 /* The fixmap has room for two pages. */
 #define TEXT_POKE_WINDOW	(2 * PAGE_SIZE)
 
+/* From EBREAK to text_poke_handle_trap(). */
+#define TEXT_POKE_TRAP_PATH						\
+	"handle_exception", "do_trap_break",				\
+	"riscv_v_context_nesting_start", "riscv_v_context_nesting_end"
+
 #ifdef CONFIG_32BIT
 /* Page faults, whose handler may be traced, complete the page tables there. */
 #define arch_text_poke_alloc	kmalloc_array

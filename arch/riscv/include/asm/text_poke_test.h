@@ -142,6 +142,11 @@ static inline bool text_poke_test_unencodable(void *insn)
 	return true;
 }
 
+/* What kprobes put there. */
+#define TEXT_POKE_TEST_PROBE						\
+	(TEXT_POKE_UNIT == 2 ? (u8 []){ 0x02, 0x90 } :			\
+			       (u8 []){ 0x73, 0x00, 0x10, 0x00 })
+
 /* Input that is bad on this architecture: see input_test.c. */
 #define TEXT_POKE_TEST_BAD_INPUTS {					\
 	{ "misaligned", .addr = text_poke_test_site + TEXT_POKE_UNIT / 2, \
@@ -156,10 +161,14 @@ static inline bool text_poke_test_unencodable(void *insn)
 	  .new = (u8 []){ 0x01, 0x00 }, .len = 2, .error = -EINVAL },	\
 	{ "over what cannot be put back", .addr = text_poke_test_kept + 4, \
 	  .new = nop, .len = LEN, .error = -EINVAL },			\
-	{ "a probe of BUG()", .at = &bug,				\
-	  .new = TEXT_POKE_UNIT == 2 ? (u8 []){ 0x02, 0x90 } :		\
-				       (u8 []){ 0x73, 0x00, 0x10, 0x00 }, \
-	  .len = TEXT_POKE_UNIT, .error = -EINVAL }			\
+	{ "a probe of BUG()", .at = &bug, .new = TEXT_POKE_TEST_PROBE,	\
+	  .len = TEXT_POKE_UNIT, .error = -EINVAL },			\
+	{ "a probe of the trap handler",				\
+	  .addr = text_poke_handle_trap, .new = TEXT_POKE_TEST_PROBE,	\
+	  .len = TEXT_POKE_UNIT, .error = -EOPNOTSUPP },		\
+	{ "a probe of what it calls", .addr = arch_text_poke_emulate,	\
+	  .new = TEXT_POKE_TEST_PROBE, .len = TEXT_POKE_UNIT,		\
+	  .error = -EOPNOTSUPP }					\
 }
 
 /* c.ebreak, or ebreak; @unit may be the start of a longer buffer. */
@@ -204,11 +213,6 @@ static inline bool text_poke_test_flags_kept(const struct pt_regs *regs)
 
 /* Firmware executes FENCE.I wherever the kernel is. */
 #define text_poke_test_sync_interrupts() (!riscv_use_sbi_for_rfence())
-
-/* Between the trap and text_poke_handle_trap(). */
-#define TEXT_POKE_TEST_PATH						\
-	"handle_exception", "do_trap_break",				\
-	"riscv_v_context_nesting_start", "riscv_v_context_nesting_end"
 
 /* What AUIPC does at a program's entry is the same with and without a call. */
 #define TEXT_POKE_TEST_BPF_LEAD	4

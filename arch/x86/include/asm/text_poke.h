@@ -15,6 +15,9 @@ struct text_poke_site;
 /* A mapping costs much more than a page in it. */
 #define TEXT_POKE_WINDOW	((TEXT_ALIAS_PAGES - 1) * PAGE_SIZE)
 
+/* From INT3 to text_poke_handle_trap(). */
+#define TEXT_POKE_TRAP_PATH	"asm_exc_int3", "exc_int3"
+
 #ifdef CONFIG_X86_32
 /* Page faults, whose handler may be traced, complete the page tables there. */
 #define arch_text_poke_alloc	kmalloc_array
@@ -45,5 +48,8 @@ bool arch_text_poke_atomic(const struct text_poke_site *site);
 
 bool arch_text_poke_is_text(const void *addr);
 #define arch_text_poke_is_text arch_text_poke_is_text
+
+bool arch_text_poke_trappable(const void *addr);
+#define arch_text_poke_trappable arch_text_poke_trappable
 
 #endif /* _ASM_X86_TEXT_POKE_H */

@@ -144,7 +144,16 @@ static inline void text_poke_test_odd(void *insn)
 	{ "a landing pad", .addr = text_poke_test_kept + 5,		\
 	  .new = (u8 []){ BYTES_NOP4 }, .len = 4, .error = -EINVAL },	\
 	{ "a probe of BUG()", .at = &bug, .new = (u8 []){ 0xcc },	\
-	  .len = 1, .error = -EINVAL }					\
+	  .len = 1, .error = -EINVAL },					\
+	{ "the trap handler", .addr = text_poke_handle_trap,		\
+	  .new = nop, .len = LEN, .error = -EOPNOTSUPP },		\
+	{ "a probe of the trap handler",				\
+	  .addr = text_poke_handle_trap, .new = (u8 []){ 0xcc },	\
+	  .len = 1, .error = -EOPNOTSUPP },				\
+	{ "a probe of what it calls", .addr = arch_text_poke_emulate,	\
+	  .new = (u8 []){ 0xcc }, .len = 1, .error = -EOPNOTSUPP },	\
+	{ "entry code", .addr = __entry_text_start, .new = nop,		\
+	  .len = LEN, .error = -EOPNOTSUPP }				\
 }
 
 /* The encoders have nothing to return for a branch that does not reach. */
@@ -189,9 +198,6 @@ static inline bool text_poke_test_flags_kept(const struct pt_regs *regs)
 
 /* Bring-up takes text_mutex: no CPU comes in the middle of a batch. */
 #define TEXT_POKE_TEST_CPUS_COME	false
-
-/* Between the trap and text_poke_handle_trap(). */
-#define TEXT_POKE_TEST_PATH "asm_exc_int3", "exc_int3"
 
 /* What KGDB does where it may not simply write. */
 #define text_poke_test_debugger_store(addr, bytes, len) \

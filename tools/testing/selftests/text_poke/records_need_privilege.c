@@ -5,7 +5,7 @@
  *
  *	perf_event_paranoid	a user may record
  *	-------------------	---------------------------
- *	0			a CPU, or a task
+ *	-1, 0			a CPU, or a task
  *	1			a task
  *	2			nothing
  *
@@ -111,7 +111,7 @@ static int error_of(const struct who *who, const struct what *w,
 
 static int expected(int paranoid, const struct who *who, const struct what *w)
 {
-	if (!who->is_user || who->has_cap || !paranoid)
+	if (!who->is_user || who->has_cap || paranoid <= 0)
 		return 0;
 	return paranoid == 1 && w->pid == 0 ? 0 : EACCES;
 }
@@ -161,9 +161,9 @@ int main(void)
 	ksft_print_header();
 	if (geteuid())
 		ksft_exit_skip("setting perf_event_paranoid needs root\n");
-	ksft_set_plan(3 * ARRAY_SIZE(who) * ARRAY_SIZE(what) * 2);
+	ksft_set_plan(4 * ARRAY_SIZE(who) * ARRAY_SIZE(what) * 2);
 	read_paranoid(old, sizeof(old));
-	for (int paranoid = 0; paranoid < 3; paranoid++)
+	for (int paranoid = -1; paranoid < 3; paranoid++)
 		check_table(paranoid);
 	write_file(PARANOID, old);
 	ksft_finished();
