@@ -709,7 +709,9 @@ static int write_traced(bool guarded, bool listening)
 	trace_text_poke_batch_begin(batch.nr, guarded, listening);
 	text_poke_check_begin(batch.sites, batch.nr, guarded, listening);
 	ret = guarded ? write_guarded(listening) : write_direct();
-	if (!batch.stuck)
+	if (batch.stuck)
+		ret = -EIO;
+	else
 		text_poke_check_end();
 	if (trace_text_poke_batch_end_enabled())
 		trace_text_poke_batch_end(batch.nr, count_pages(),
@@ -739,7 +741,7 @@ static int write_batch(void)
 		text_poke_stats.rolled_back++;
 	else
 		text_poke_stats.pokes += batch.nr;
-	return batch.stuck ? -EIO : ret;
+	return ret;
 }
 
 static int cmp_sites(const void *a, const void *b)
