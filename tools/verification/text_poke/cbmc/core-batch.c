@@ -71,14 +71,17 @@
 #include "kernel.h"
 
 #define CONFIG_TEXT_POKE	1
+#define CONFIG_LOCKDEP		0
 
 #define _KUNIT_STATIC_STUB_H
 #define _LINUX_ATOMIC_H
 #define _LINUX_DELAY_H
 #define __LINUX_LOCKDEP_H
 #define _LINUX_MEMORY_H_
+#define __LINUX_MUTEX_H
 #define _LINUX_MM_H
 #define _LINUX_PERF_EVENT_H
+#define __LINUX_PREEMPT_H
 #define _LINUX_RATELIMIT_H
 #define _LINUX_SCHED_H
 #define _LINUX_SLAB_H
@@ -94,7 +97,6 @@
 #define WARN_ON_ONCE(condition)		(condition)
 #define WARN_ONCE(condition, ...)	(condition)
 #define WARN_RATELIMIT(...)		do { } while (0)
-#define lockdep_assert_held(lock)	do { } while (0)
 #define might_sleep()			do { } while (0)
 #define cond_resched()			do { } while (0)
 #define msleep(ms)			do { } while (0)
@@ -102,9 +104,14 @@
 #define pagefault_enable()		do { } while (0)
 #define smp_wmb()			do { } while (0)
 #define smp_mb()			do { } while (0)
+#define mutex_is_locked(lock)		true
+#define lockdep_is_held(lock)		true
 #define mutex_lock(lock)		do { } while (0)
 #define mutex_unlock(lock)		do { } while (0)
 #define raw_smp_processor_id()		0
+#define num_online_cpus()		2
+#define in_atomic()			false
+#define irqs_disabled()			false
 #define ktime_get_mono_fast_ns()	0
 #define READ_ONCE(x)			(x)
 #define GFP_KERNEL			0

@@ -66,6 +66,7 @@
 #define _ASM_X86_ASM_H
 #define _ASM_X86_BARRIER_H
 #define _ASM_X86_INSN_H
+#define _ASM_X86_SECTIONS_H
 #define _ASM_X86_SYNC_CORE_H
 #define _ASM_X86_TEXT_ALIAS_H
 #define _LINUX_MM_H
@@ -86,6 +87,8 @@ typedef struct { int unused; } pgd_t;
 
 enum { SYSTEM_BOOTING };
 static int system_state;
+
+extern char __entry_text_start[], __entry_text_end[];
 
 int kernel_text_address(unsigned long addr);
 bool core_kernel_text(unsigned long addr);
