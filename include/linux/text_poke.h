@@ -217,13 +217,12 @@ void text_poke_sync_by_fence(void (*fence)(void));
  * What an architecture gives
  *
  * <asm/text_poke.h> defines TEXT_POKE_UNIT, the size of a unit in bytes,
- * TEXT_POKE_MAX, the size of the longest site, TEXT_POKE_TRAP_PATH, the names of
- * the functions that run from the trap to text_poke_handle_trap(), and two
- * structures that the core passes around without looking inside:
- * struct arch_text_poke_insn and struct arch_text_poke_map.  It selects
- * HAVE_TEXT_POKE.  A hook declared here is required.  The optional ones are in
- * <asm-generic/text_poke.h>, each with its default; an architecture that has
- * its own defines the name to itself.
+ * TEXT_POKE_MAX, the size of the longest site, and two structures that the
+ * core passes around without looking inside: struct arch_text_poke_insn and
+ * struct arch_text_poke_map.  It selects HAVE_TEXT_POKE.  A hook declared
+ * here is required.  The optional ones are in <asm-generic/text_poke.h>, each
+ * with its default; an architecture that has its own defines the name to
+ * itself.
  *
  * One that can execute instructions out of line also selects
  * HAVE_TEXT_POKE_SLOTS, defines TEXT_POKE_SLOT, the size of a slot in bytes,
@@ -233,6 +232,23 @@ void text_poke_sync_by_fence(void (*fence)(void));
  * could itself be patched: before context tracking, lockdep and tracing.  If
  * that returns true, entry code goes straight back to where @regs now point.
  */
+
+/**
+ * struct text_poke_function - a function that cannot trap
+ * @start:	where it begins
+ * @size:	its length in bytes, which the core looks up at boot
+ */
+struct text_poke_function {
+	const void *start;
+	unsigned long size;
+};
+
+/*
+ * The functions that run between the trap and text_poke_handle_trap(), and from
+ * there to where @regs point; the last has no start.  Those that
+ * arch_text_poke_trappable() says no to may be left out.
+ */
+extern struct text_poke_function arch_text_poke_trap_path[];
 
 /**
  * arch_text_poke_prepare - check a site and decode what replaces it

@@ -1113,9 +1113,10 @@ int text_poke_batch_add_data(void *addr, const void *old, const void *new,
 int text_poke_single(void *addr, const void *old, const void *new, size_t len,
 		     const void *emulate)
 {
-	int ret;
+	int ret = check_caller(addr);
 
-	ret = text_poke_batch_finish();
+	if (!ret)
+		ret = text_poke_batch_finish();
 	if (!ret)
 		ret = text_poke_batch_add(addr, old, new, len, emulate);
 	if (!ret)

@@ -10,6 +10,7 @@
 #include <linux/bug.h>
 #include <linux/cleanup.h>
 #include <linux/cpuhotplug.h>
+#include <linux/delay.h>
 #include <linux/execmem.h>
 #include <linux/irqflags.h>
 #include <linux/kernel.h>
@@ -289,20 +290,6 @@ static void debuggers_write_read_only_data(struct kunit *test)
 }
 #endif
 
-#ifdef CONFIG_KPROBES
-/* What somebody else has put there is not taken for the instruction. */
-static void foreign_breakpoints_are_other_old_bytes(struct kunit *test)
-{
-	struct kprobe probe = { .addr = site_addr() };
-
-	KUNIT_ASSERT_EQ(test, 0, register_kprobe(&probe));
-	KUNIT_EXPECT_EQ(test, -EILSEQ, poke(site_addr(), nop, jump, LEN));
-	KUNIT_EXPECT_EQ(test, text_poke_test_stats.batches, 0);
-	KUNIT_EXPECT_EQ(test, text_poke_test_fn(), 1);
-	unregister_kprobe(&probe);
-}
-#endif
-
 #ifdef CONFIG_KGDB
 static void breakpoints_of_a_debugger_are_other_old_bytes(struct kunit *test)
 {
@@ -326,11 +313,37 @@ struct answers {
 };
 
 /* A site that would be good, were it not for the text that is said to be there. */
+static int ask_to_add(void)
+{
+	return text_poke_batch_add(site_addr(), jump, jump, LEN, NULL);
+}
+
 static void ask(struct answers *answers)
 {
-	answers->add = text_poke_batch_add(site_addr(), jump, jump, LEN, NULL);
+	answers->add = ask_to_add();
 	answers->finish = text_poke_batch_finish();
 	answers->single = text_poke_single(site_addr(), jump, jump, LEN, NULL);
+}
+
+/*
+ * Whoever else may hold it, whose batch would be finished: without lockdep it is
+ * taken for the caller's.
+ */
+static void ask_without_the_mutex(struct answers *answers)
+{
+	int i;
+
+	if (IS_ENABLED(CONFIG_LOCKDEP)) {
+		ask(answers);
+		return;
+	}
+	for (i = 0; i < 100 && answers->add != -EBUSY; i++) {
+		if (i)
+			msleep(20);
+		answers->add = ask_to_add();
+	}
+	answers->finish = answers->add;
+	answers->single = answers->add;
 }
 
 static void ask_with_interrupts_off(struct answers *answers)
@@ -347,6 +360,29 @@ static void ask_with_bottom_halves_off(struct answers *answers)
 	ask(answers);
 	local_bh_enable();
 }
+
+#ifdef CONFIG_KPROBES
+/* A probe with one of these stays a breakpoint. */
+static void after_probe(struct kprobe *probe, struct pt_regs *regs,
+			unsigned long flags)
+{
+}
+
+/* What somebody else has put there is not taken for the instruction. */
+static void foreign_breakpoints_are_other_old_bytes(struct kunit *test)
+{
+	struct kprobe probe = {
+		.addr		= site_addr(),
+		.post_handler	= after_probe,
+	};
+
+	KUNIT_ASSERT_EQ(test, 0, register_kprobe(&probe));
+	KUNIT_EXPECT_EQ(test, -EILSEQ, poke(site_addr(), nop, jump, LEN));
+	KUNIT_EXPECT_EQ(test, text_poke_test_stats.batches, 0);
+	KUNIT_EXPECT_EQ(test, text_poke_test_fn(), 1);
+	unregister_kprobe(&probe);
+}
+#endif
 
 /* KUnit looks for its stubs with a lock, which lockdep does not want in an NMI. */
 #if defined(CONFIG_KPROBES) && !defined(CONFIG_LOCKDEP)
@@ -366,6 +402,7 @@ static void ask_in_a_handler(struct answers *answers)
 	struct kprobe probe = {
 		.addr		= site_addr(),
 		.pre_handler	= ask_from_probe,
+		.post_handler	= after_probe,
 	};
 
 	asked_by_probe = answers;
@@ -382,7 +419,7 @@ static const struct bad_caller {
 	void (*ask)(struct answers *answers);
 	bool alone;
 } callers[] = {
-	{ "without text_mutex", ask, true },
+	{ "without text_mutex", ask_without_the_mutex, true },
 	{ "interrupts off", ask_with_interrupts_off },
 	{ "bottom halves off", ask_with_bottom_halves_off },
 #ifdef HAVE_PROBE_THAT_ASKS
@@ -405,8 +442,9 @@ static void bad_callers_are_told(struct kunit *test)
 
 	if (!caller->alone && num_online_cpus() == 1)
 		kunit_skip(test, "there is one CPU");
+	if (!caller->alone && IS_ENABLED(CONFIG_PREEMPT_RT))
+		kunit_skip(test, "KUnit's lock of the stubs may sleep");
 	text_poke_test_hear(test, true);
-	text_poke_test_said = NULL;
 	caller->ask(&answers);
 	text_poke_test_hear(test, false);
 

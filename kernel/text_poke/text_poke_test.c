@@ -1080,13 +1080,14 @@ static void other_cpus_see_old_or_new(struct kunit *test)
  */
 static void no_jump_label_in_the_trap_path(struct kunit *test)
 {
-	static const char * const entry_code[] = { TEXT_POKE_TRAP_PATH };
+	const struct text_poke_function *function = arch_text_poke_trap_path;
 	struct jump_entry *entry;
 	void *addr;
 
-	addr = (void *)kallsyms_lookup_name(entry_code[0]);
-	KUNIT_EXPECT_TRUE(test, text_poke_in_trap_path(addr));
+	for (; function->start; function++)
+		KUNIT_EXPECT_TRUE(test, text_poke_in_trap_path(function->start));
 	KUNIT_EXPECT_TRUE(test, text_poke_in_trap_path(text_poke_handle_trap));
+	KUNIT_EXPECT_TRUE(test, text_poke_in_trap_path(arch_text_poke_emulate));
 	KUNIT_EXPECT_FALSE(test, text_poke_in_trap_path(text_poke_batch_add));
 	KUNIT_EXPECT_FALSE(test, text_poke_in_trap_path(NULL));
 

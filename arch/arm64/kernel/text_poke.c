@@ -68,9 +68,8 @@
  *   - What an SDEI event interrupts may hold the exception registers live, or
  *     run with other vectors.  __sdei_handler() saves them, and sets the
  *     kernel's, before it calls anything that may trap.
- *   - The exception vectors and what they run before el1_brk64().  There is no
- *     site in it: it is assembly or noinstr, and has no static key.  The KUnit
- *     test walks all jump labels to see that this is so.
+ *   - The exception vectors and what they run before el1_brk64().  It is
+ *     assembly or noinstr, and has no static key.
  *   - The identity map, KPTI's trampoline, and what runs in kexec and resume
  *     from hibernation: not kernel text for kernel_text_address(), so refused.
  *
@@ -78,6 +77,7 @@
  * instructions that jump labels use, and which leaves the moment of their
  * change as vague as a sync is long.
  */
+#include <linux/cache.h>
 #include <linux/cacheflush.h>
 #include <linux/extable.h>
 #include <linux/string.h>
@@ -85,6 +85,7 @@
 
 #include <asm/barrier.h>
 #include <asm/debug-monitors.h>
+#include <asm/exception.h>
 #include <asm/insn.h>
 #include <asm/insn-emulate.h>
 #include <asm/patching.h>
@@ -92,6 +93,13 @@
 #include <asm/sections.h>
 
 #include "probes/decode-insn.h"
+
+/* Behind the vectors, which are entry code. */
+struct text_poke_function arch_text_poke_trap_path[] __ro_after_init = {
+	{ el1h_64_sync_handler },
+	{ el1_brk64 },
+	{ }
+};
 
 static u32 read_insn(const void *bytes)
 {

@@ -73,24 +73,25 @@
  * reads the text again.
  *
  * Where the trap cannot be used: in what runs between the exception vector and
- * do_trap_break(), where the handler would be entered again and again.  That
- * is assembly, and the accounting of nested vector contexts, which is notrace
- * and has no static key.  The KUnit test walks all jump labels to see that
- * this is so.  Otherwise all of the kernel's text runs with its own vector:
- * what switches to a guest is assembly, and why the guest has exited is saved
- * before anything else can trap; what kexec and hibernation run are
- * copies that are not kernel text.  The exceptions are
- * kvm_riscv_vcpu_unpriv_read(), which has another vector for the few
+ * do_trap_break(), and on the way back, where the handler would be entered
+ * again and again.  That is assembly, and the accounting of nested vector
+ * contexts, which is notrace and has no static key.  Otherwise all of the
+ * kernel's text runs with its own vector: what switches to a guest is assembly,
+ * and why the guest has exited is saved before anything else can trap; what
+ * kexec and hibernation run are copies that are not kernel text.  The exceptions
+ * are kvm_riscv_vcpu_unpriv_read(), which has another vector for the few
  * instructions that it makes for a guest, and suspend_restore_csrs(), which
  * nobody may trace or probe.  And after a stack has overflowed, the vector may
  * take any exception on the CPU's overflow stack for another overflow, as the
  * address of that has it: a panic there that meets a trap goes without its words.
  */
+#include <linux/cache.h>
 #include <linux/extable.h>
 #include <linux/kernel.h>
 #include <linux/string.h>
 #include <linux/text_poke.h>
 
+#include <asm/asm-prototypes.h>
 #include <asm/barrier.h>
 #include <asm/cacheflush.h>
 #include <asm/patch.h>
@@ -98,6 +99,17 @@
 #include <asm/sbi.h>
 
 #include "probes/decode-insn.h"
+
+struct text_poke_function arch_text_poke_trap_path[] __ro_after_init = {
+	{ handle_exception },
+	{ do_trap_break },
+	{ ret_from_exception },
+#ifdef CONFIG_RISCV_ISA_V_PREEMPTIVE
+	{ riscv_v_context_nesting_start },
+	{ riscv_v_context_nesting_end },
+#endif
+	{ }
+};
 
 static u32 read_insn(const void *bytes, size_t len)
 {

@@ -62,18 +62,35 @@
  * being optimized has its INT3 replaced by a JMP of five bytes: from then on
  * the trap acts as the JMP.
  */
+#include <linux/cache.h>
 #include <linux/kernel.h>
 #include <linux/mm.h>
 #include <linux/string.h>
 #include <linux/text_poke.h>
 
 #include <asm/barrier.h>
+#include <asm/fred.h>
+#include <asm/idtentry.h>
 #include <asm/insn.h>
 #include <asm/nops.h>
 #include <asm/ptrace.h>
 #include <asm/sections.h>
 #include <asm/sync_core.h>
 #include <asm/text-patching.h>
+
+/* asm_exc_int3() is entry code. */
+struct text_poke_function arch_text_poke_trap_path[] __ro_after_init = {
+	{ exc_int3 },
+#ifdef CONFIG_X86_FRED
+	{ asm_fred_entrypoint_kernel },
+	{ fred_entry_from_kernel },
+	{ fred_swexc },
+#endif
+#ifdef CONFIG_XEN_PV
+	{ xen_asm_exc_int3 },
+#endif
+	{ }
+};
 
 static bool is_nop(const u8 *bytes, size_t len)
 {

@@ -16,9 +16,6 @@ struct text_poke_site;
 /* The instruction, and the trap behind it. */
 #define TEXT_POKE_SLOT		(2 * AARCH64_INSN_SIZE)
 
-/* From BRK to text_poke_handle_trap(). */
-#define TEXT_POKE_TRAP_PATH	"el1h_64_sync_handler", "el1_brk64"
-
 #define TEXT_POKE_BRK_INSN	(AARCH64_BREAK_MON | (TEXT_POKE_BRK_IMM << 5))
 
 /**

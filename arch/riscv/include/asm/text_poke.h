@@ -2,6 +2,7 @@
 #ifndef __ASM_TEXT_POKE_H
 #define __ASM_TEXT_POKE_H
 
+#include <linux/linkage.h>
 #include <linux/types.h>
 
 #include <asm/bug.h>
@@ -31,11 +32,6 @@ struct text_poke_site;
 /* The fixmap has room for two pages. */
 #define TEXT_POKE_WINDOW	(2 * PAGE_SIZE)
 
-/* From EBREAK to text_poke_handle_trap(). */
-#define TEXT_POKE_TRAP_PATH						\
-	"handle_exception", "do_trap_break",				\
-	"riscv_v_context_nesting_start", "riscv_v_context_nesting_end"
-
 #ifdef CONFIG_32BIT
 /* Page faults, whose handler may be traced, complete the page tables there. */
 #define arch_text_poke_alloc	kmalloc_array
@@ -62,6 +58,9 @@ struct arch_text_poke_map {
 	size_t len;
 	unsigned long flags;
 };
+
+asmlinkage void handle_exception(void);
+asmlinkage void ret_from_exception(void);
 
 bool arch_text_poke_atomic(const struct text_poke_site *site);
 #define arch_text_poke_atomic arch_text_poke_atomic

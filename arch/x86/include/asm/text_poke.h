@@ -15,9 +15,6 @@ struct text_poke_site;
 /* A mapping costs much more than a page in it. */
 #define TEXT_POKE_WINDOW	((TEXT_ALIAS_PAGES - 1) * PAGE_SIZE)
 
-/* From INT3 to text_poke_handle_trap(). */
-#define TEXT_POKE_TRAP_PATH	"asm_exc_int3", "exc_int3"
-
 #ifdef CONFIG_X86_32
 /* Page faults, whose handler may be traced, complete the page tables there. */
 #define arch_text_poke_alloc	kmalloc_array

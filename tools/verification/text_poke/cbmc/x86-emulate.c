@@ -63,8 +63,10 @@
 #define CONFIG_TEXT_POKE	1
 #define CONFIG_HAVE_TEXT_POKE_SLOTS 0
 
+#define ASM_X86_FRED_H
 #define _ASM_X86_ASM_H
 #define _ASM_X86_BARRIER_H
+#define _ASM_X86_IDTENTRY_H
 #define _ASM_X86_INSN_H
 #define _ASM_X86_SECTIONS_H
 #define _ASM_X86_SYNC_CORE_H
@@ -90,6 +92,7 @@ static int system_state;
 
 extern char __entry_text_start[], __entry_text_end[];
 
+void exc_int3(struct pt_regs *regs);
 int kernel_text_address(unsigned long addr);
 bool core_kernel_text(unsigned long addr);
 bool boot_cpu_has(int feature);
