@@ -71,6 +71,7 @@
 #define _ASM_X86_SECTIONS_H
 #define _ASM_X86_SYNC_CORE_H
 #define _ASM_X86_TEXT_ALIAS_H
+#define __LINUX_CACHE_H
 #define _LINUX_MM_H
 
 #define PAGE_SIZE		4096UL
