@@ -414,11 +414,19 @@ static void ask_in_a_handler(struct answers *answers)
 }
 #endif
 
-static const struct bad_caller {
+/**
+ * struct bad_caller - a context in which the core has to turn its caller down
+ * @name:	of the case
+ * @ask:	asks in that context
+ * @alone:	also if there is one CPU
+ */
+struct bad_caller {
 	const char *name;
 	void (*ask)(struct answers *answers);
 	bool alone;
-} callers[] = {
+};
+
+static const struct bad_caller callers[] = {
 	{ "without text_mutex", ask_without_the_mutex, true },
 	{ "interrupts off", ask_with_interrupts_off },
 	{ "bottom halves off", ask_with_bottom_halves_off },
