@@ -37,8 +37,10 @@
 #include <kunit/static_stub.h>
 #include <linux/bug.h>
 #include <linux/kernel.h>
+#include <linux/lockdep.h>
 #include <linux/memory.h>
 #include <linux/mm.h>
+#include <linux/mutex.h>
 #include <linux/perf_event.h>
 #include <linux/preempt.h>
 #include <linux/ratelimit.h>
@@ -781,6 +783,13 @@ static void reset_batch(void)
 	batch.size = TEXT_POKE_FEW;
 	batch.nr = 0;
 	batch.unsorted = false;
+}
+
+/* Without lockdep there is no telling whose it is. */
+bool text_poke_mutex_is_held(void)
+{
+	return mutex_is_locked(&text_mutex) &&
+	       (!IS_ENABLED(CONFIG_LOCKDEP) || lockdep_is_held(&text_mutex));
 }
 
 static int check_mutex(const void *where)

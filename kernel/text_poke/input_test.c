@@ -83,6 +83,14 @@ static const struct bad_input inputs[] = {
 	{ "what nobody can act as", .old = nop, .new = odd, .len = LEN,
 	  .error = -EOPNOTSUPP },
 	{ "BUG()", .at = &bug, .new = nop, .len = LEN, .error = -EINVAL },
+	{ "a probe of BUG()", .at = &bug, .new = TEXT_POKE_TEST_PROBE,
+	  .len = TEXT_POKE_UNIT, .error = -EINVAL },
+	{ "a probe of the trap handler", .addr = text_poke_handle_trap,
+	  .new = TEXT_POKE_TEST_PROBE, .len = TEXT_POKE_UNIT,
+	  .error = -EOPNOTSUPP },
+	{ "a probe of what it calls", .addr = arch_text_poke_emulate,
+	  .new = TEXT_POKE_TEST_PROBE, .len = TEXT_POKE_UNIT,
+	  .error = -EOPNOTSUPP },
 };
 
 static const struct bad_input arch_inputs[] = TEXT_POKE_TEST_BAD_INPUTS;

@@ -3,9 +3,6 @@
 #define _TEXT_POKE_INTERNAL_H
 
 #include <linux/atomic.h>
-#include <linux/lockdep.h>
-#include <linux/memory.h>
-#include <linux/mutex.h>
 #include <linux/text_poke.h>
 
 /**
@@ -58,6 +55,7 @@ extern u64 text_poke_longest_map;
 #define TEXT_POKE_WAVE 3072U
 
 void text_poke_warn(const char *what, const void *where);
+bool text_poke_mutex_is_held(void);
 void text_poke_unstick(void);
 atomic_t *text_poke_refs(int cpu);
 
@@ -67,13 +65,6 @@ u64 text_poke_traps(void);
 u64 text_poke_rereads(void);
 
 bool text_poke_in_trap_path(const void *addr);
-
-/* Without lockdep there is no telling whose it is. */
-static inline bool text_poke_mutex_is_held(void)
-{
-	return mutex_is_locked(&text_mutex) &&
-	       (!IS_ENABLED(CONFIG_LOCKDEP) || lockdep_is_held(&text_mutex));
-}
 
 typedef int text_poke_store_t(void *alias, const void *bytes, size_t len);
 

@@ -40,8 +40,8 @@ static bool is_in(const struct text_poke_function *function, const void *addr)
  * @addr:	an address in kernel text
  *
  * Context: Any.
- * Return: true if so.  Before early initcalls, when it is for those who write
- * early code to know, it is always false.
+ * Return: true if so.  Always false before early initcalls, one of which looks
+ * the sizes up.
  */
 bool text_poke_in_trap_path(const void *addr)
 {

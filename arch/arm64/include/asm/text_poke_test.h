@@ -137,6 +137,9 @@ static inline bool text_poke_test_unencodable(void *insn)
 	return true;
 }
 
+/* What kprobes put there. */
+#define TEXT_POKE_TEST_PROBE	((u8 []){ 0x80, 0x00, 0x20, 0xd4 })
+
 /*
  * Input that is bad on this architecture: see input_test.c.  The first ones run
  * from elsewhere than where they are linked; what enters the kernel cannot trap.
@@ -157,7 +160,7 @@ static inline bool text_poke_test_unencodable(void *insn)
 	{ "a jump into entry code", .addr = __entry_text_start,		\
 	  .new = jump, .len = LEN, .error = -EOPNOTSUPP },		\
 	{ "a probe of entry code", .addr = __entry_text_start,		\
-	  .new = (u8 []){ 0x80, 0x00, 0x20, 0xd4 }, .len = LEN,		\
+	  .new = TEXT_POKE_TEST_PROBE, .len = LEN,			\
 	  .error = -EOPNOTSUPP },					\
 	{ "a landing pad", .addr = text_poke_test_kept, .new = nop,	\
 	  .len = LEN, .error = -EINVAL },				\
@@ -165,21 +168,11 @@ static inline bool text_poke_test_unencodable(void *insn)
 	  .new = nop, .len = LEN, .error = -EINVAL },			\
 	{ "over what cannot be put back", .addr = text_poke_test_kept + 8, \
 	  .new = nop, .len = LEN, .error = -EINVAL },			\
-	{ "a probe of BUG()", .at = &bug,				\
-	  .new = (u8 []){ 0x80, 0x00, 0x20, 0xd4 }, .len = LEN,		\
-	  .error = -EINVAL },						\
 	{ "a slot for entry code", .addr = __entry_text_start,		\
 	  .new = (u8 []){ 0x80, 0x00, 0x80, 0x52 }, .len = LEN,		\
 	  .error = -EOPNOTSUPP },					\
 	{ "the trap handler", .addr = text_poke_handle_trap,		\
-	  .new = nop, .len = LEN, .error = -EOPNOTSUPP },		\
-	{ "a probe of the trap handler",				\
-	  .addr = text_poke_handle_trap,				\
-	  .new = (u8 []){ 0x80, 0x00, 0x20, 0xd4 }, .len = LEN,		\
-	  .error = -EOPNOTSUPP },					\
-	{ "a probe of what it calls", .addr = arch_text_poke_emulate,	\
-	  .new = (u8 []){ 0x80, 0x00, 0x20, 0xd4 }, .len = LEN,		\
-	  .error = -EOPNOTSUPP }					\
+	  .new = nop, .len = LEN, .error = -EOPNOTSUPP }		\
 }
 
 /* brk #8 */

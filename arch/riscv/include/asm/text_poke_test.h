@@ -160,15 +160,7 @@ static inline bool text_poke_test_unencodable(void *insn)
 	{ "the end of an instruction", .addr = text_poke_test_kept + 2,	\
 	  .new = (u8 []){ 0x01, 0x00 }, .len = 2, .error = -EINVAL },	\
 	{ "over what cannot be put back", .addr = text_poke_test_kept + 4, \
-	  .new = nop, .len = LEN, .error = -EINVAL },			\
-	{ "a probe of BUG()", .at = &bug, .new = TEXT_POKE_TEST_PROBE,	\
-	  .len = TEXT_POKE_UNIT, .error = -EINVAL },			\
-	{ "a probe of the trap handler",				\
-	  .addr = text_poke_handle_trap, .new = TEXT_POKE_TEST_PROBE,	\
-	  .len = TEXT_POKE_UNIT, .error = -EOPNOTSUPP },		\
-	{ "a probe of what it calls", .addr = arch_text_poke_emulate,	\
-	  .new = TEXT_POKE_TEST_PROBE, .len = TEXT_POKE_UNIT,		\
-	  .error = -EOPNOTSUPP }					\
+	  .new = nop, .len = LEN, .error = -EINVAL }			\
 }
 
 /* c.ebreak, or ebreak; @unit may be the start of a longer buffer. */

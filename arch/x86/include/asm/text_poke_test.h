@@ -125,6 +125,9 @@ static inline void text_poke_test_odd(void *insn)
 	memcpy(insn, odd, sizeof(odd));
 }
 
+/* What kprobes put there. */
+#define TEXT_POKE_TEST_PROBE	((u8 []){ 0xcc })
+
 /*
  * Input that is bad on this architecture: see input_test.c.  The trampoline to
  * protected mode and the vDSO are copies, of which the kernel's text has none.
@@ -143,15 +146,8 @@ static inline void text_poke_test_odd(void *insn)
 	  .new = (u8 []){ BYTES_NOP4 }, .len = 4, .error = -EINVAL },	\
 	{ "a landing pad", .addr = text_poke_test_kept + 5,		\
 	  .new = (u8 []){ BYTES_NOP4 }, .len = 4, .error = -EINVAL },	\
-	{ "a probe of BUG()", .at = &bug, .new = (u8 []){ 0xcc },	\
-	  .len = 1, .error = -EINVAL },					\
 	{ "the trap handler", .addr = text_poke_handle_trap,		\
 	  .new = nop, .len = LEN, .error = -EOPNOTSUPP },		\
-	{ "a probe of the trap handler",				\
-	  .addr = text_poke_handle_trap, .new = (u8 []){ 0xcc },	\
-	  .len = 1, .error = -EOPNOTSUPP },				\
-	{ "a probe of what it calls", .addr = arch_text_poke_emulate,	\
-	  .new = (u8 []){ 0xcc }, .len = 1, .error = -EOPNOTSUPP },	\
 	{ "entry code", .addr = __entry_text_start, .new = nop,		\
 	  .len = LEN, .error = -EOPNOTSUPP }				\
 }

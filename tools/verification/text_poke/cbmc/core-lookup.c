@@ -46,14 +46,10 @@
 #include "kernel.h"
 
 #define CONFIG_TEXT_POKE	1
-#define CONFIG_LOCKDEP		0
 
 #define CONFIG_TEXT_POKE_KUNIT_TEST 0
 
 #define _LINUX_ATOMIC_H
-#define __LINUX_LOCKDEP_H
-#define _LINUX_MEMORY_H_
-#define __LINUX_MUTEX_H
 #define _LINUX_PTRACE_H
 #define __LINUX_CPUMASK_H
 #define __LINUX_PERCPU_H
@@ -61,8 +57,6 @@
 #define PAGE_SIZE		8UL
 #define READ_ONCE(x)		(x)
 #define WRITE_ONCE(x, value)	((x) = (value))
-#define mutex_is_locked(lock)	true
-#define lockdep_is_held(lock)	true
 #define smp_rmb()		do { } while (0)
 #define smp_load_acquire(p)	(*(p))
 #define smp_store_release(p, v)	(*(p) = (v))
