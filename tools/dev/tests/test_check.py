@@ -238,13 +238,13 @@ class Booting(unittest.TestCase):
 class KUnit(unittest.TestCase):
     LOG = """
 [    1.1]     # Subtest: text_poke
-[    1.2]     ok 1 alone # SKIP needs a second CPU
+[    1.2]     ok 1 interrupts off # SKIP needs a second CPU
 [    1.3]     ok 2 other
 [    1.4] ok 1 text_poke
 """
 
     def kunit(self, *statuses):
-        cases = [{"name": name, "status": status} for name, status in zip(("alone", "other"), statuses)]
+        cases = [{"name": name, "status": status} for name, status in zip(("interrupts off", "other"), statuses)]
         parsed = {"name": "KUnit Test Group", "sub_groups": [{"name": "text_poke", "test_cases": cases}]}
         with mock.patch.multiple(tests, in_guest=mock.DEFAULT, sent=lambda *_: self.LOG, _parsed=lambda *_: parsed, KUNIT_SUITES=("text_poke",),
                                  guest_results=lambda *_: [], arches=mock.DEFAULT), mock.patch.object(tests.initramfs, "build_initramfs"):

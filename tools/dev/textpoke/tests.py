@@ -29,7 +29,7 @@ PROGRAMS = ("usr/bin/chrt", "sbin/insmod")
 BASH = ("bash-static",)
 # Under emulation, on a machine that does other things too.
 TIMEOUT = 1800
-SKIPPED_CASE = re.compile(r"ok \d+ (\S+) # SKIP (\S.*)")
+SKIPPED_CASE = re.compile(r"ok \d+ (\S.*?) # SKIP (\S.*)")
 NO_KNOB = re.compile(r"no knob of (\S+) in this kernel")
 HAS_KNOBS = "the workload has its knobs"
 WARNED = re.compile(r"cut here \]-+\n(?:\[[^\]]*\] )?(.+)")
