@@ -307,9 +307,12 @@ def relink(arch, base=False, fragments=()):
 
 
 def compile_again(arch, base, objects, words, use, fragments=()):
-    """Compile some objects in a folder that has seen no other make; returns (source, log)."""
+    """Compile some objects in a folder that has seen no other make; returns (source, log).
+
+    The base may be asked for the fragment `series`, of which it has what is not the series' own.
+    """
     plan = _plan(arch, base, False, fragments)
-    build = replace(plan, use=use)
+    build = replace(plan, use=use, part=base)
     with _configured(build):
         _make(build, "prepare", "preparing", log=build.log.with_suffix(".prepare.log"))
         for path in objects:

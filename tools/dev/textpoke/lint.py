@@ -87,14 +87,16 @@ def objects(files, arch, kdir):
 
 def _compiled(name, words, use):
     """New findings of what a make with some words says about the touched objects, where the base has them, too."""
-    fragments = arches.get(name).base_fragments
+    arch = arches.get(name)
+    fragments = arch.base_fragments
     kdir = kernel.build_kernel(name, fragments=fragments)
     wanted = objects(touched(), name, kdir)
     _, log = kernel.compile_again(name, False, wanted, words, use, fragments)
     ours = findings(_lines(log), series.source_tree())
     base = bases.base_source()
     known = [path for path in wanted if (base / path).with_suffix(".c").exists()]
-    _, log = kernel.compile_again(name, True, known, words, use, fragments)
+    # A file of the base may not compile without what the series' configuration has enabled.
+    _, log = kernel.compile_again(name, True, known, words, use, (*fragments, *["series"] * arch.has_backend))
     return new(ours, findings(_lines(log), base))
 
 
