@@ -215,11 +215,12 @@ def built_for(patch):
     return [name for name, arch in arches.ARCHES.items() if not arch.kind_of and (shared or name in own)]
 
 
-def _commits():
-    """(number, patch, commit) of the series: a commit stands for everything up to it."""
+def _trees():
+    """(number, patch, tree) of the series: a tree is all that is built after a patch, whatever change logs say."""
     base = bases.current()
     with series.micro(base.path, base.version) as small:
-        return [(number, *both) for number, both in enumerate(zip(small.series, small.commits), 1)]
+        trees = [small.repo("rev-parse", f"{commit}^{{tree}}").strip() for commit in small.commits]
+        return [(number, *both) for number, both in enumerate(zip(small.series, trees), 1)]
 
 
 def _after(name, number):
@@ -230,12 +231,12 @@ def _after(name, number):
 
 def _every_patch(report, names):
     """An architecture at a time, so that each patch builds only what it changes."""
-    commits = _commits()
+    trees = _trees()
     for name in names:
-        for number, patch, commit in commits:
+        for number, patch, tree in trees:
             if name in built_for(patch):
-                step = f"{name}: after patch {number:02} of {len(commits)}, {patch.subject}"
-                report.keep(step, lambda number=number: _after(name, number), f"{commit} {_hash(_configuration(name))}")
+                step = f"{name}: after patch {number:02} of {len(trees)}, {patch.subject}"
+                report.keep(step, lambda number=number: _after(name, number), f"{tree} {_hash(_configuration(name))}")
 
 
 # Reading code
