@@ -219,7 +219,7 @@ def _trees():
     """(number, patch, tree) of the series: a tree is all that is built after a patch, whatever change logs say."""
     base = bases.current()
     with series.micro(base.path, base.version) as small:
-        trees = [small.repo("rev-parse", f"{commit}^{{tree}}").strip() for commit in small.commits]
+        trees = small.repo("rev-parse", *(f"{commit}^{{tree}}" for commit in small.commits)).split()
         return [(number, *both) for number, both in enumerate(zip(small.series, trees), 1)]
 
 

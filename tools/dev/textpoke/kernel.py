@@ -65,8 +65,10 @@ class Build:
     def conditions(self):
         """The words after `in` that hold for this build."""
         base = self.base or self.part
+        # The base with the series' configuration is a part of the series, with none of its patches.
+        part = self.part or self.base and "series" in self.fragments
         known = {"base": base, "preemptible base": base and "no-preempt" not in self.fragments,
-                 "llvm": self.llvm, "part": self.part, "cfi": "cfi" in self.fragments}
+                 "llvm": self.llvm, "part": part, "cfi": "cfi" in self.fragments}
         return {None} | {word for word, holds in known.items() if holds}
 
 
@@ -307,12 +309,9 @@ def relink(arch, base=False, fragments=()):
 
 
 def compile_again(arch, base, objects, words, use, fragments=()):
-    """Compile some objects in a folder that has seen no other make; returns (source, log).
-
-    The base may be asked for the fragment `series`, of which it has what is not the series' own.
-    """
+    """Compile some objects in a folder that has seen no other make; returns (source, log)."""
     plan = _plan(arch, base, False, fragments)
-    build = replace(plan, use=use, part=base)
+    build = replace(plan, use=use)
     with _configured(build):
         _make(build, "prepare", "preparing", log=build.log.with_suffix(".prepare.log"))
         for path in objects:
