@@ -98,11 +98,12 @@ class Runner(unittest.TestCase):
 
 
 class Known(unittest.TestCase):
-    def load(self, text, kind="", more=""):
+    def load(self, text, kind="", more="", shared=""):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         (Path(folder.name) / "arm64").write_text(text)
         (Path(folder.name) / "arm64-64k").write_text(more)
+        (Path(folder.name) / "all").write_text(shared)
         with mock.patch.object(known, "FOLDER", Path(folder.name)):
             return known.load("arm64", kind)
 
@@ -128,6 +129,10 @@ class Known(unittest.TestCase):
         self.assertEqual(list(self.load(lists[0], "arm64", lists[1])), ["a test"])
         self.assertEqual(list(self.load(lists[0], "arm64-kasan", lists[1])), ["a test"])
         self.assertEqual(list(self.load(lists[0], "arm64-64k", lists[1])), ["a test", "another"])
+
+    def test_what_every_architecture_has_is_listed_once(self):
+        lists = {"shared": "a test | failed | a race\nanother | failed | no disk\n", "text": "another | skipped | no small disk\n"}
+        self.assertEqual(self.load(**lists), {"a test": known.Known(FAILED, "a race"), "another": known.Known(SKIPPED, "no small disk")})
 
     def test_a_skip_needs_a_reason(self):
         expected = self.load("a test | skipped | needs two disks\n")

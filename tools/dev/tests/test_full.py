@@ -153,6 +153,8 @@ class Variants(unittest.TestCase):
         self.assertEqual((other.machine, f"{other}"), ("virt", "riscv"))
         self.assertEqual(known.load(other, "riscv"), known.load("riscv", "riscv"))
         self.assertTrue(known.load(other))
+        self.assertEqual(known.load(other), known.load("riscv"))
+        self.assertNotEqual(known.load("riscv"), known.load(known.ALL))
 
     def test_and_has_selftests_like_it(self):
         other = replace(arches.get("riscv"), machine="virt")

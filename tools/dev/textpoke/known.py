@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """Results of the kernel's own tests that the base kernel has too, each with its reason.
 
-A line of tools/dev/known/<arch> is `name | failed or skipped | reason`; for kernels of another
-kind, there may be more in tools/dev/known/<build folder>. A listed test that passes is told, so
-that the list does not grow old; it is no failure, for some of these depend on how fast the
-machine is. A test that skips itself says why, or is listed.
+A line of tools/dev/known/<arch> is `name | failed or skipped | reason`. What every architecture
+has is in tools/dev/known/all, and for kernels of another kind, there may be more in
+tools/dev/known/<build folder>. A listed test that passes is told, so that the list does not grow
+old; it is no failure, for some of these depend on how fast the machine is. A test that skips
+itself says why, or is listed.
 
 What fails on the base only now and then must say so in the words that it has there:
 `name | failed | reason | words`.
@@ -20,6 +21,7 @@ from . import ktap, paths
 from .errors import INFRA, Fail
 
 LEFT_OUT = "left out"
+ALL = "all"  # the list of what every architecture has
 FOLDER = paths.DEV / "known"
 BAR = re.compile(r"\s\|(?:\s|$)")  # C has others
 FORM = "name | failed, skipped or left out | reason [| words]"
@@ -54,9 +56,9 @@ def rows(path, form, text=None, lengths=(3,)):
 
 
 def load(arch, kind=""):
-    """name -> Known of an architecture, and of a kind of kernel; empty without a file."""
+    """name -> Known of all architectures, of one, and of a kind of kernel; the last of these counts."""
     known = {}
-    for path in dict.fromkeys([FOLDER / str(arch), FOLDER / str(kind or arch)]):
+    for path in dict.fromkeys(FOLDER / str(name) for name in (ALL, arch, kind or arch)):
         for name, *rest in rows(path, FORM, lengths=(3, 4)):
             if rest[0] not in (ktap.FAILED, ktap.SKIPPED, LEFT_OUT):
                 raise Fail(INFRA, f"{path}: {name} is not known as `{FORM}`: correct it")
