@@ -16,6 +16,12 @@
  *	memory		kB that were free before and not meanwhile
  *	profile		samples of the functions that took most, by name
  *
+ * One more case turns the tracer from a task that gets POKER_QUOTA of its CPU's
+ * time, while CPU 1 makes system calls:
+ *
+ *	longest		the longest of these calls
+ *	lost		time above that of an undisturbed call that is traced, of all
+ *
  * The second form measures how long a call takes that is traced, in ns for a
  * thousand of them: where the guest's clock counts instructions, that many.
  *
@@ -38,8 +44,10 @@
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 
 #define TRACING		"/sys/kernel/tracing/"
 #define STATS		"/sys/kernel/debug/text_poke/stats"
@@ -54,6 +62,11 @@
 #define CALLED		"*sys_getppid"
 #define CALLED_BY_NONE	"*sys_getpgid"
 #define OTHERS		100
+#define CGROUPS		"/tmp/cgroups"
+#define POKER		CGROUPS "/poker"
+/* Microseconds that the poker may run, of how many. */
+#define POKER_QUOTA	"1000 100000"
+#define POKER_FUNCTIONS	1024
 
 static const char *current;
 
@@ -422,6 +435,120 @@ static void profile(const char *name, const struct knob *k)
 	profile_end(&p, name);
 }
 
+/* A poker that has to wait for its CPU */
+
+static struct {
+	pthread_t thread;
+	long long usual;
+	long long longest;
+	long long lost;
+	bool stop;
+} caller;
+
+/* A call that takes twice the usual time has met something besides the tracer. */
+static void *call_and_watch(void *unused)
+{
+	long long last, took;
+
+	pin(1);
+	while (!__atomic_load_n(&caller.stop, __ATOMIC_RELAXED)) {
+		last = now();
+		syscall(SYS_getppid);
+		took = now() - last;
+		if (took > caller.longest)
+			caller.longest = took;
+		if (took > 2 * caller.usual)
+			caller.lost += took - caller.usual;
+	}
+	return unused;
+}
+
+static void caller_start(void)
+{
+	struct sched_param first = { .sched_priority = 1 };
+
+	caller.stop = false;
+	pthread_create(&caller.thread, NULL, call_and_watch, NULL);
+	pthread_setschedparam(caller.thread, SCHED_FIFO, &first);
+	usleep(20000);
+	caller.longest = 0;
+	caller.lost = 0;
+}
+
+static void caller_stop(void)
+{
+	__atomic_store_n(&caller.stop, true, __ATOMIC_RELAXED);
+	pthread_join(caller.thread, NULL);
+}
+
+static int poker_prepare(void)
+{
+	mkdir(CGROUPS, 0700);
+	if (mount("cgroup2", CGROUPS, "cgroup2", 0, NULL) && errno != EBUSY)
+		return -1;
+	if (put(CGROUPS "/cgroup.subtree_control", "+cpu", 0))
+		return -1;
+	if (mkdir(POKER, 0700) && errno != EEXIST)
+		return -1;
+	return put(POKER "/cpu.max", POKER_QUOTA, 0);
+}
+
+/* Turn a knob from a process of its own, which goes into the group first. */
+static int turn_throttled(const struct knob *k)
+{
+	int status = -1;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(put(POKER "/cgroup.procs", "0", 0) ||
+		      put(k->path, k->on, 0) || put(k->path, k->off, 0));
+	waitpid(pid, &status, 0);
+	return status;
+}
+
+/* What one traced call takes when nothing else happens. */
+static long long usual_call(const struct knob *k)
+{
+	long long began;
+
+	put(k->path, k->on, 0);
+	began = now();
+	for (int i = 0; i < CALLS; i++) {
+		now();
+		syscall(SYS_getppid);
+	}
+	began = now() - began;
+	put(k->path, k->off, 0);
+	return began / CALLS;
+}
+
+static void filter(int functions);
+
+static void throttled(const char *name, const struct knob *k, int times)
+{
+	current = name;
+	filter(POKER_FUNCTIONS);
+	put(TRACING "set_ftrace_filter", CALLED "\n", O_APPEND);
+	caller.usual = usual_call(k);
+	while (times--) {
+		caller_start();
+		if (turn_throttled(k))
+			fprintf(stderr, "bench: the poker has failed\n");
+		caller_stop();
+		say("longest", caller.longest);
+		say("lost", caller.lost);
+	}
+	filter(0);
+}
+
+static void throttled_case(const char *name, int times)
+{
+	if (poker_prepare())
+		perror("bench: no group for the poker");
+	else
+		throttled(name, &tracer, times);
+}
+
 /* The cases */
 
 static void idle(int times)
@@ -523,12 +650,14 @@ static void run(int times)
 	turn_often("key", &key, 10 * times);
 	probe_cases(times);
 	grow(times);
+	throttled_case("throttled", times);
 
 	listen_begin();
 	turn_often("tracer-guarded", &tracer, times);
 	measure_memory("tracer-guarded", &tracer);
 	turn_often("key-guarded", &key, 10 * times);
 	turn_often("kprobe-guarded", &probe, 2 * times);
+	throttled_case("throttled-guarded", times);
 	profile("tracer-guarded", &tracer);
 	profile("kprobes-guarded", &probes);
 	listen_end();

@@ -15,6 +15,8 @@ TRACER = Row("tracer on", "tracer", "on", "base", {"x86": 0.25, "arm64": 0.5})
 GUARDED = Row("guarded", "tracer-guarded", "on", "other", 2, "tracer")
 STALL = Row("stall", "kprobe", "stall", "idle")
 CALL = Row("call", "call", "many", "call", 1.1, "one")
+DELAY = Row("delay", "throttled", "longest", "delay")
+LOST = Row("lost", "throttled", "lost", "base", {"x86": 1.0})
 IPIS = Row("IPIs", "tracer", "ipis", "broadcasts")
 
 
@@ -44,7 +46,7 @@ class Judging(unittest.TestCase):
         self.assertEqual(self.judge(TRACER, base, series, "x86").verdict, UNMET)
 
     def test_what_was_not_measured_is_neither_met_nor_missed(self):
-        for row in (TRACER, GUARDED, STALL, IPIS):
+        for row in (TRACER, GUARDED, STALL, DELAY, IPIS):
             self.assertEqual(self.judge(row).verdict, UNKNOWN)
         self.assertEqual(self.judge(TRACER, {}, {("tracer", "on"): [1]}).verdict, UNKNOWN)
 
@@ -59,6 +61,22 @@ class Judging(unittest.TestCase):
         self.assertEqual(self.judge(STALL, {}, series).verdict, MET)
         series[("kprobe", "stall")] = [0, 3 * MS + 1, 9 * MS]
         self.assertEqual(self.judge(STALL, {}, series).verdict, UNMET)
+
+    def test_beside_a_waiting_poker_a_call_takes_a_millisecond_at_most(self):
+        series = {("throttled", "longest"): [0, MS, 9 * MS]}
+        self.assertEqual(self.judge(DELAY, {}, series).verdict, MET)
+        series["throttled", "longest"][1] += 1
+        self.assertEqual(self.judge(DELAY, {}, series).verdict, UNMET)
+
+    def test_where_the_base_traps_as_well_it_is_what_counts(self):
+        base, series = {("throttled", "longest"): [5 * MS]}, {("throttled", "longest"): [5 * MS]}
+        self.assertEqual(self.judge(DELAY, base, series, "x86").verdict, MET)
+        series["throttled", "longest"] = [5 * MS + 1]
+        self.assertEqual(self.judge(DELAY, base, series, "x86").verdict, UNMET)
+        self.assertEqual(self.judge(DELAY, {}, series, "x86").verdict, UNKNOWN)
+
+    def test_what_has_no_target_on_an_architecture_has_no_verdict(self):
+        self.assertEqual(self.judge(LOST, {}, {("throttled", "lost"): [1]}).verdict, "")
 
     def test_broadcasts_are_allowed_by_the_number_of_sites(self):
         self.assertEqual([bench.broadcasts_allowed(n) for n in (1, 4096, 4097, 12000)], [8, 8, 16, 24])
