@@ -9,6 +9,8 @@
 
 #include <linux/kernel.h>
 
+#include <asm/barrier.h>
+
 /*
  * The most text, in bytes, that the core asks arch_text_poke_map() for at once.
  * More make for fewer mappings, of which each is longer.
@@ -99,6 +101,23 @@ static inline bool arch_text_poke_trappable(const void *addr)
 static inline void arch_text_poke_sync(void)
 {
 	text_poke_sync_by_ipi();
+}
+#endif
+
+#ifndef arch_text_poke_fetch_mb
+/**
+ * arch_text_poke_fetch_mb - order stores before fetches
+ *
+ * With arch_text_poke_sync_cpu() behind it: what this CPU has stored before can
+ * be seen by all others before it fetches anything from then on.  The default is
+ * for an architecture where that function waits for what smp_mb() orders; one
+ * whose barriers for loads and stores say nothing about fetches has its own.
+ *
+ * Context: The CPU that comes online, interrupts off.
+ */
+static inline void arch_text_poke_fetch_mb(void)
+{
+	smp_mb();
 }
 #endif
 

@@ -486,7 +486,7 @@ void text_poke_cpu_online(void)
 	 * stored.  Otherwise it could go on with an instruction that it has
 	 * fetched before, and that the poker believes nobody can run any more.
 	 */
-	smp_mb();
+	arch_text_poke_fetch_mb();
 	arch_text_poke_sync_cpu();
 	text_poke_check_online();
 }

@@ -264,6 +264,16 @@ void arch_text_poke_sync_cpu(void)
 	isb();
 }
 
+/*
+ * DMB, and so smp_mb(), orders loads and stores alone, and ISB waits for neither:
+ * a fetch behind both may be older than what was stored before them.  DSB is
+ * waited for.
+ */
+void arch_text_poke_fetch_mb(void)
+{
+	dsb(ish);
+}
+
 noinstr void *arch_text_poke_trap_addr(const struct pt_regs *regs)
 {
 	return (void *)regs->pc;

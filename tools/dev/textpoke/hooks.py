@@ -23,7 +23,7 @@ TABLE = paths.DEV / "hooks"
 BACKENDS = "arch/*/kernel/text_poke.c"
 # What a backend may define of them, it has a line for.
 HOOKS = ("arch_text_poke_flush", "arch_text_poke_sync_cpu", "arch_text_poke_sync", "arch_text_poke_slots_written",
-         "arch_text_poke_is_trap")
+         "arch_text_poke_fetch_mb", "arch_text_poke_is_trap")
 NOTHING, NO_MODEL = "nothing", "no model: "
 PREFIX = "hooks"
 

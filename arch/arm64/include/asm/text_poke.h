@@ -42,4 +42,7 @@ bool arch_text_poke_atomic(const struct text_poke_site *site);
 bool arch_text_poke_trappable(const void *addr);
 #define arch_text_poke_trappable arch_text_poke_trappable
 
+void arch_text_poke_fetch_mb(void);
+#define arch_text_poke_fetch_mb arch_text_poke_fetch_mb
+
 #endif /* __ASM_TEXT_POKE_H */
