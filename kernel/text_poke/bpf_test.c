@@ -13,6 +13,7 @@
 #include <linux/filter.h>
 #include <linux/perf_event.h>
 #include <linux/string.h>
+#include <linux/unaligned.h>
 
 #include <asm/text_poke_test.h>
 
@@ -119,6 +120,27 @@ static void what_leads_up_to_the_call_stays(struct kunit *test)
 }
 #endif
 
+#ifdef TEXT_POKE_TEST_BPF_LAST
+/* Or what disassembles it takes the literal for instructions. */
+static void its_length_is_that_of_its_instructions(struct kunit *test)
+{
+	const void *last = (void *)prog->bpf_func + prog->jited_len -
+			   sizeof(u32);
+
+	KUNIT_EXPECT_EQ(test, get_unaligned_le32(last),
+			TEXT_POKE_TEST_BPF_LAST);
+}
+
+static void the_literal_behind_it_is_text(struct kunit *test)
+{
+	unsigned long literal = ALIGN((unsigned long)prog->bpf_func +
+				      prog->jited_len, sizeof(u64));
+
+	KUNIT_EXPECT_TRUE(test, is_bpf_text_address(literal));
+	KUNIT_EXPECT_TRUE(test, is_bpf_text_address(literal + sizeof(u64) - 1));
+}
+#endif
+
 /* What is there is something else, also where there is no program. */
 static void wrong_targets_change_nothing(struct kunit *test)
 {
@@ -166,6 +188,10 @@ static struct kunit_case bpf_cases[] = {
 	KUNIT_CASE(programs_take_the_place_of_others),
 #if TEXT_POKE_TEST_BPF_LEAD
 	KUNIT_CASE(what_leads_up_to_the_call_stays),
+#endif
+#ifdef TEXT_POKE_TEST_BPF_LAST
+	KUNIT_CASE(its_length_is_that_of_its_instructions),
+	KUNIT_CASE(the_literal_behind_it_is_text),
 #endif
 	KUNIT_CASE(wrong_targets_change_nothing),
 	{}

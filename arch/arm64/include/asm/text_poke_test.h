@@ -213,6 +213,9 @@ static inline bool text_poke_test_flags_kept(const struct pt_regs *regs)
 /* A program's entry keeps the link register in x9, behind a landing pad. */
 #define TEXT_POKE_TEST_BPF_LEAD	(IS_ENABLED(CONFIG_ARM64_BTI_KERNEL) ? 8 : 4)
 
+/* It ends with br x10, and reads a literal behind that. */
+#define TEXT_POKE_TEST_BPF_LAST	0xd61f0140
+
 /*
  * Of bpf_test.c: the landing pads (BTI jc) are for targets that are far away.
  * The trampolines change nothing but x10 and x11, and go back with the link

@@ -209,6 +209,9 @@ static inline bool text_poke_test_flags_kept(const struct pt_regs *regs)
 /* What AUIPC does at a program's entry is the same with and without a call. */
 #define TEXT_POKE_TEST_BPF_LEAD	4
 
+/* A program ends with jr t1, and reads a literal behind that. */
+#define TEXT_POKE_TEST_BPF_LAST	0x00030067
+
 /*
  * Of bpf_test.c.  The trampolines change nothing but t1 and t2, and go back to
  * where t0 says.
