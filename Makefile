@@ -7,7 +7,7 @@
 MAKEFLAGS += --no-print-directory
 
 COMMANDS := help run check check-full kernel base-kernel boot shell kunit kselftest models mutants \
-	    torture coverage bench tree refresh series apply setup gates clean
+	    torture cases coverage bench tree refresh series apply setup gates clean
 
 .PHONY: $(COMMANDS)
 .DEFAULT_GOAL := help

@@ -215,7 +215,7 @@ def _cell(metric, values):
     return f"{figure(metric, min(values))} ({figure(metric, median(values))})"
 
 
-def _lines(rows):
+def columns(rows):
     """Rows of words as columns."""
     widths = [max(map(len, column)) for column in zip(*rows)]
     return ["  ".join(word.ljust(width) for word, width in zip(row, widths)).rstrip() for row in rows]
@@ -228,7 +228,7 @@ def table(judged):
         ratio = "-" if each.ratio is None else f"{each.ratio:.2f}"
         rows.append((each.row.what, _cell(each.row.metric, each.base), _cell(each.row.metric, each.series), ratio,
                      each.target, each.verdict))
-    return _lines(rows)
+    return columns(rows)
 
 
 GROWTH = (("on", "on"), ("off", "off"), ("ipis", "IPIs"), ("syncs", "syncs"), ("mappings", "mappings"),
@@ -242,7 +242,7 @@ def growth(base, series):
         size = case.partition("-")[2] or f"all ({series[('sites', 'functions')][0]})"
         cells = [f"{_smallest(base, case, metric)} / {_smallest(series, case, metric)}" for metric, _ in GROWTH]
         rows.append((size, *cells))
-    return _lines(rows)
+    return columns(rows)
 
 
 def _smallest(found, case, metric):

@@ -32,6 +32,7 @@ VARIABLES = {
     "TIMEOUT": "seconds until the guest counts as hung",
     "MINUTES": "how long torture goes on (default: 2)",
     "ONLY": "the steps of check-full (`arm64: KASAN*`) or the mutants (`no-sync-*`) to do, as a pattern",
+    "CASE": "the cases to try: what their names begin with (`28`; default: all)",
     "LIST": "1: name the steps of check-full, and which of them are still to do",
     "OUT": "the folder that `series` writes (default: build/series)",
 }
@@ -143,6 +144,8 @@ COMMANDS = {
                        _pass("mutants", "main"), True),
     "torture": Command("the torture test, beside everything else that changes text or gets in the way", "ARCH LLVM KERNEL MINUTES SMP APPEND",
                        _pass("check", "torment"), True),
+    "cases": Command("guests made from what people have reported, on the base and the series side by side", "ARCH KERNEL CASE",
+                     _pass("cases", "main")),
     "coverage": Command("which lines of the core and of a backend the tests execute, and which errors they provoke", "ARCH KERNEL",
                         _pass("coverage", "main"), True),
     "bench": Command("what changing text costs, base and series side by side, against the targets", "ARCH KERNEL", _pass("bench", "main"), True),

@@ -16,7 +16,7 @@ from fnmatch import fnmatch
 
 from . import arch as arches
 from . import base as bases
-from . import check, coverage, host, initramfs, kernel, lint, patches, paths, series, tests, torture, worldswitch
+from . import cases, check, coverage, host, initramfs, kernel, lint, patches, paths, series, tests, torture, worldswitch
 from .errors import OK, USAGE, Fail
 from .ktap import PASSED, Result
 from .say import say
@@ -271,7 +271,7 @@ def _configuration(name):
     """How an architecture's kernels are configured and booted."""
     own = [arch for arch in arches.ARCHES.values() if name in (arch.name, arch.kind_of)]
     others = {f"{other}.config" for other in arches.ARCHES} - {f"{arch.name}.config" for arch in own}
-    for path in sorted([*kernel.FRAGMENTS.glob("*.config"), *initramfs.GUEST.iterdir()]):
+    for path in sorted([*kernel.FRAGMENTS.glob("*.config"), *initramfs.GUEST.iterdir(), *cases.files()]):
         if path.name not in others:
             yield path.name.encode() + path.read_bytes()
     for arch in own:
@@ -303,6 +303,8 @@ def main(options):
         _variants(report, name)
     for name in backends:
         report.keep(f"{name}: coverage", lambda name=name: coverage.coverage(name))
+    for name in names:
+        report.step(f"{name}: cases", lambda name=name: check.named(name, cases.cases(name)))
     for name in [name for name in names if name not in backends]:
         report.keep(f"{name}: clang", lambda name=name: _clang_boots(name))
     _every_patch(report, names)
