@@ -160,6 +160,15 @@ class Case(unittest.TestCase):
         self.commit("MAINTAINERS: name us", {"MAINTAINERS": BASE["MAINTAINERS"].replace("THE REST", "TEXT POKE\nF:\tkernel/text_poke/\n\nTHE REST")})
         series.refresh()
 
+    def kernel(self, sublevel=9, files=None, name="linux"):
+        """A tree of the user's, with a line more at the top of what we hunk."""
+        folder = self.home / name
+        made = BASE | {"Makefile": BASE["Makefile"].replace("= 7", f"= {sublevel}"),
+                       "kernel/a.c": "/* new in this version */\n" + BASE["kernel/a.c"]} | (files or {})
+        write_tree(folder, made)
+        os.environ["KERNEL"] = str(folder)
+        return folder
+
     def names(self):
         return [path.name for path in patches.files()]
 
@@ -467,7 +476,7 @@ class Hunks(Case):
 
     def test_a_hunk_that_does_not_apply(self):
         name = self.edit(0, "-int line_5;", "-int line_55;")
-        self.everywhere(name, "kernel/a.c:", "6.12.7", "made for")
+        self.everywhere(name, "hunk 1 of 1 for kernel/a.c:", "6.12.7", "fits 6.12.7")
 
     def test_context_that_differs_is_not_fuzzed(self):
         name = self.edit(0, "\n int line_2;\n", "\n int line_22;\n")
@@ -575,15 +584,6 @@ class Source(Case):
 
 
 class Bases(Case):
-    def kernel(self, sublevel=9, files=None, name="linux"):
-        """A tree of the user's, with a line more at the top of what we hunk."""
-        folder = self.home / name
-        made = BASE | {"Makefile": BASE["Makefile"].replace("= 7", f"= {sublevel}"),
-                       "kernel/a.c": "/* new in this version */\n" + BASE["kernel/a.c"]} | (files or {})
-        write_tree(folder, made)
-        os.environ["KERNEL"] = str(folder)
-        return folder
-
     def as_git(self, folder):
         self.git("init", "-q", tree=folder)
         self.git("add", "-A", "-f", tree=folder)
@@ -636,7 +636,8 @@ class Bases(Case):
         folder = self.kernel(sublevel=30, files={"kernel/a.c": LINES.replace("line_5", "line_five")})
         before = contents(folder)
         for command in (series.source_tree, series.apply):
-            self.refused(command, "0001-core-add-the-poker.patch", "kernel/a.c:", "6.12.30", "made for 6.12.7")
+            self.refused(command, "0001-core-add-the-poker.patch", "hunk 1 of 1 for kernel/a.c:", "6.12.30",
+                         "fits 6.12.7: use", "0001-core-add-the-poker.6.12.30-30.hunks")
         self.assertEqual(contents(folder), before)
 
     def test_apply_to_a_plain_folder(self):
@@ -743,6 +744,139 @@ class Bases(Case):
         series.refresh()
         self.assertEqual(base.made_for()["version"], "6.12.8")
         self.identity()
+
+
+VARIANT = """\
+Subject: core: add the poker
+For: {range}
+
+There line_3 is long.
+{whole}---
+diff --git a/kernel/a.c b/kernel/a.c
+--- a/kernel/a.c
++++ b/kernel/a.c
+@@ -5,7 +5,7 @@ void f(void)
+ int line_2;
+ long line_3;
+ int line_4;
+-int line_5;
++{adds}
+ int line_6;
+ int line_7;
+ int line_8;
+"""
+# What another base changes beside line_5.
+CHANGED = BASE["kernel/a.c"].replace("int line_3;", "long line_3;")
+
+
+class Variants(Case):
+    """Hunks for other versions than the one that the series was made for."""
+
+    def setUp(self):
+        super().setUp()
+        self.three()
+
+    def variant(self, range="6.12.30+", adds="long line_5;", whole="", number=1):  # pylint: disable=redefined-builtin
+        name = f"{number:04}-core-add-the-poker.{range}.hunks"
+        write_tree(self.root, {f"patches/v6.12/{name}": VARIANT.format(range=range, adds=adds, whole=whole)})
+        return name
+
+    def applied(self, sublevel, text=CHANGED):
+        """What is in the file that differs once the series is in a tree of that version."""
+        folder = self.kernel(sublevel, {"kernel/a.c": text}, name=f"linux{sublevel}-{len(list(self.home.iterdir()))}")
+        series.apply()
+        return (folder / "kernel/a.c").read_text()
+
+    def test_each_version_gets_its_hunks(self):
+        self.kernel(30, {"kernel/a.c": CHANGED})
+        self.refused(series.apply, "hunk 1 of 1 for kernel/a.c:", "6.12.30")
+        self.variant()
+        self.assertIn("long line_3;\nint line_4;\nlong line_5;", self.applied(30))
+        self.assertIn("long line_5;", self.applied(31))
+        self.assertIn("int line_3;\nint line_4;\nlong line_5;", self.applied(29, BASE["kernel/a.c"]))
+        os.environ.pop("KERNEL")
+        self.identity()
+
+    def test_a_range_ends(self):
+        self.variant("6.12.20-30")
+        self.assertIn("long line_5;", self.applied(20))
+        self.kernel(31, {"kernel/a.c": CHANGED}, name="later")
+        self.refused(series.apply, "hunk 1 of 1 for kernel/a.c:", "6.12.31")
+
+    def test_refresh_keeps_them_beside_their_patches(self):
+        self.variant()
+        series.tree()
+        self.rebase("1i exec true")
+        self.git("checkout", "-q", "--detach", "base")
+        self.commit("first: come before", {"kernel/b.c": LINES + "int more;\n"})
+        self.git("cherry-pick", "base..series")
+        self.git("checkout", "-q", "-B", "series")
+        series.refresh()
+        names = [path.name for path in patches.variant_files()]
+        self.assertEqual(names, ["0002-core-add-the-poker.6.12.30+.hunks"])
+        self.assertIn("long line_5;", self.applied(30))
+        os.environ.pop("KERNEL")
+        self.git("checkout", "-q", "--detach", "base")
+        self.git("cherry-pick", "series~2..series")
+        self.git("checkout", "-q", "-B", "series")
+        series.refresh()
+        self.assertEqual(patches.variant_files(), [])
+
+    def test_one_that_the_patch_has_left_behind(self):
+        """The patch adds what the variant does not."""
+        name = self.variant(adds="char line_5;")
+        self.refused(gates.variants_stand_in, name, "bring it up to date")
+        self.kernel(30, {"kernel/a.c": CHANGED})
+        self.refused(series.apply, name, "bring it up to date")
+
+    def test_all_hunks_for_a_file(self):
+        """Where the base does part of it itself, and until the patch changes there."""
+        path = patches.files()[0]
+        known = patches.load()[0].hash_of("kernel/a.c")
+        name = self.variant(adds="char line_5;", whole=f"\nWhole: kernel/a.c {known}\n")
+        gates.variants_stand_in()
+        self.assertIn("char line_5;", self.applied(30))
+        patches.write(path, patches.read(path).replace("+long line_5;", "+short line_5;"))
+        self.refused(gates.variants_stand_in, name, "other hunks", "Whole: kernel/a.c")
+
+    def test_no_hunks_for_a_file(self):
+        known = patches.load()[0].hash_of("kernel/a.c")
+        name = self.variant(whole=f"\nWhole: kernel/a.c {known}\n")
+        text = (self.root / "patches/v6.12" / name).read_text()
+        write_tree(self.root, {f"patches/v6.12/{name}": text.partition("diff --git")[0]})
+        self.assertEqual(self.applied(30), CHANGED)
+
+    def test_what_none_may_be(self):
+        for what, spoil in {
+            "which the patch itself was made for": lambda: self.variant("6.12.5+"),
+            "put them apart": lambda: (self.variant(), self.variant("6.12.20-40")),
+            "does not begin with": lambda: self.variant("6.12.x"),
+            "which no patch has": lambda: write_tree(self.root, {"patches/v6.12/0009-x.6.12.9+.hunks": VARIANT.format(
+                range="6.12.9+", adds="", whole="").replace("core: add", "core: subtract")}),
+            "which the patch does not change": lambda: write_tree(self.root, {"patches/v6.12/0001-x.6.12.9+.hunks": VARIANT.format(
+                range="6.12.9+", adds="", whole="").replace("kernel/a.c", "kernel/b.c")}),
+        }.items():
+            with self.subTest(what):
+                spoil()
+                self.refused(gates.variants_stand_in, what)
+                for path in patches.variant_files():
+                    path.unlink()
+
+    def test_they_do_not_become_the_patch(self):
+        """The mirror has gone on to a version that needs one."""
+        self.variant("6.12.8+")
+        next(paths.CACHE.glob("*.deb")).unlink()
+        newer = {"Makefile": BASE["Makefile"].replace("= 7", "= 8"), "kernel/a.c": CHANGED}
+        with mock.patch.dict(BASE, newer):
+            make_package(paths.CACHE, "6.12.8-1")
+        shutil.rmtree(paths.BUILD / "base-src")
+        with mock.patch.object(base, "_download", return_value=next(paths.CACHE.glob("*.deb"))):
+            self.assertEqual(base.current().version, "6.12.8")
+        for _, gate in gates.GATES:
+            gate()
+        series.tree()
+        self.assertIn("long line_3;\nint line_4;\nlong line_5;", (self.tree / "kernel/a.c").read_text())
+        self.refused(series.refresh, "0001-core-add-the-poker.6.12.8+.hunks", "edit on 6.12.7")
 
 
 class Output(Case):
@@ -900,7 +1034,7 @@ class Gates(Case):
         write_tree(self.root, {"lib/x.c": "x\n"})
         with contextlib.redirect_stdout(io.StringIO()) as out, self.assertRaisesRegex(errors.Fail, "gates failed"):
             gates.gates()
-        self.assertIn("not ok 3 ", out.getvalue())
+        self.assertIn("not ok 4 every kept file", out.getvalue())
 
 
 class Commands(unittest.TestCase):

@@ -47,15 +47,30 @@ def _fields(path):
 
 
 def made_for():
-    """What the series was made for: version, package and sha256, each '' if not said."""
+    """What the series was made for: version, package, sha256, oldest and newest, each '' if not said."""
     known = _fields(paths.ROOT / "patches/v6.12/base")
-    return {name: known.get(name, "") for name in ("version", "package", "sha256")}
+    return {name: known.get(name, "") for name in ("version", "package", "sha256", "oldest", "newest")}
+
+
+def _sublevel(version):
+    return int(version.split(".")[2])
+
+
+def range():
+    """The versions that the series is known to fit, in words."""
+    known = made_for()
+    oldest, newest = (known[name] or known["version"] or "another base" for name in ("oldest", "newest"))
+    return oldest if oldest == newest else f"{oldest} to {newest}"
 
 
 def describe(base):
     """The text of patches/v6.12/base for a base."""
-    return (f"# SPDX-License-Identifier: GPL-2.0\n# {PACKAGE}, the tarball of which has this sha256\n"
-            f"version: {base.version}\npackage: {base.package}\nsha256: {base.sha256}\n")
+    known = made_for()
+    if known["newest"] and _sublevel(base.version) > _sublevel(known["newest"]):
+        known["newest"] = base.version
+    tried = "".join(f"{name}: {known[name]}\n" for name in ("oldest", "newest") if known[name])
+    return (f"# SPDX-License-Identifier: GPL-2.0\n# {PACKAGE}, the tarball of which has this sha256; the oldest and the newest that fit\n"
+            f"version: {base.version}\npackage: {base.package}\nsha256: {base.sha256}\n{tried}")
 
 
 def version_of(tree):

@@ -34,6 +34,29 @@ def hunks_only_change():
             raise patches.bad(patch.name, f"has a hunk for {ours[0]}, which is kept whole: fold it into that file")
 
 
+def variants_stand_in():
+    """Each variant is for other versions than the patch, in files that it changes, and not older than the patch."""
+    made = bases.made_for()["version"]
+    for patch in patches.load():
+        for variant in patch.variants:
+            if made and variant.fits(made):
+                raise patches.bad(variant.name(patch), f"is for {made} as well, which the patch itself was made for: leave that out")
+            if found := CREATES.search(variant.diff):
+                raise patches.bad(variant.name(patch), f"has the line `{found[0]} …`: hunks only change files")
+            first = patches.RANGE.fullmatch(variant.range)[1]
+            patch.at(f"6.12.{first}")
+        _not_two_for_one(patch)
+
+
+def _not_two_for_one(patch):
+    """No version has two variants with hunks for one file."""
+    for number, one in enumerate(patch.variants):
+        for other in patch.variants[number + 1:]:
+            both = set(one.hunks) & set(other.hunks)
+            if both and any(each.fits(f"6.12.{patches.RANGE.fullmatch(of.range)[1]}") for each, of in ((one, other), (other, one))):
+                raise patches.bad(other.name(patch), f"and {one.name(patch)} have hunks for {min(both)} in one version: put them apart")
+
+
 def owned_once():
     """Every kept file belongs to one patch, and every patch's file is there."""
     series.load()
@@ -66,19 +89,25 @@ def am_agrees():
 
 
 def _plain(data):
-    """A patch without what another base alone changes: line numbers and blob ids."""
-    return re.sub(rb"^(@@ -)[\d, +-]+( @@)|^index .*\n", rb"\1\2", data, flags=re.M)
+    """A patch without what another base alone changes: line numbers, what they are in, and blob ids."""
+    return re.sub(rb"^(@@ -)[\d, +-]+( @@).*|^index .*\n", rb"\1\2", data, flags=re.M)
+
+
+def _said(path, fitted):
+    """What a file of the series has to be on this base."""
+    return git.encode(fitted[path].text()) if path in fitted else (paths.ROOT / path).read_bytes()
 
 
 def refresh_is_identity():
     """Reading the series back from its commits changes nothing."""
     base = bases.current()
     same_base = base.sha256 == bases.made_for()["sha256"]
+    fitted = {f"{patches.FOLDER}/{patch.name}": patch.at(base.version) for patch in patches.load()}
     with series.micro(base.path, base.version) as small:
         extract = series.Extract(Repo(small.repo.folder), small.base, small.head, patches.headers())
         wanted = extract.result(small.base, small.head)
     for path, what in series.differences(wanted):
-        if same_base or what != "changed" or _plain(wanted[path][1]) != _plain((paths.ROOT / path).read_bytes()):
+        if same_base or what != "changed" or _plain(wanted[path][1]) != _plain(_said(path, fitted)):
             raise Fail(TEST_FAILED, f"refresh would leave {path} {what}: run `make tree` and `make refresh`")
 
 
@@ -97,7 +126,7 @@ def no_foreign_names():
     """No path of a machine and no package host in what we wrote."""
     for name, text in _texts():
         for number, line in enumerate(text.splitlines(), 1):
-            ours = not name.endswith(".patch") or not line.startswith((" ", "-"))
+            ours = not name.endswith((".patch", patches.HUNKS)) or not line.startswith((" ", "-"))
             if ours and (found := FOREIGN.search(line)):
                 raise Fail(TEST_FAILED, f"{name}:{number} has `{found[0]}`: a machine's path or a package host does not belong here")
 
@@ -105,6 +134,7 @@ def no_foreign_names():
 GATES = [
     ("no kept file exists in the base", kept_is_new),
     ("no hunk adds or deletes a file", hunks_only_change),
+    ("every variant of a patch is as new as the patch", variants_stand_in),
     ("every kept file belongs to one patch", owned_once),
     ("git am of the series equals files and hunks", am_agrees),
     ("refresh after series changes nothing", refresh_is_identity),

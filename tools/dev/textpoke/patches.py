@@ -17,11 +17,30 @@ A patch file is a mail without its envelope:
 Subject, From, Date and log are authoritative: nothing regenerates them. `Adds:`
 lines and hunks are what `refresh` rewrites. A file that is added is kept whole, at
 its place in this repository; hunks are for the files that upstream owns.
+
+Where another 6.12.y needs other hunks, a variant beside the patch holds these alone:
+
+    Subject: arm64: poke text through the core
+    For: 6.12.118+
+
+    Why: what the base has changed there.
+
+    Whole: arch/arm64/kernel/sdei.c 0123456789ab
+    ---
+    diff --git a/arch/arm64/kernel/sdei.c b/arch/arm64/kernel/sdei.c
+    ...
+
+A hunk of a variant stands for the hunk of the patch whose added lines are all among its
+own. Where the base does part of the change itself there is none such: `Whole:` says that
+the variant has all the hunks for a file, or that there are none, and which ones of the patch
+(by their hash, see Patch.hash_of) it was made from. A patch that has changed since is noticed
+by either.
 """
 
 import hashlib
 import os
 import re
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from pathlib import Path
@@ -36,6 +55,75 @@ OURS = "tools/dev"
 LITTER = ("__pycache__", "*.pyc", "*.orig", "*.rej", "*~", ".*.sw?", "*.part", ".checkpatch-*")
 HEADER = re.compile(r"(Subject|From|Date): (.+)")
 NAME = re.compile(r"\d{4}-.+\.patch$")
+HUNKS = ".hunks"
+RANGE = re.compile(r"6\.12\.(\d+)(?:-(\d+)|(\+))")
+_DIFF = re.compile(r"^diff --git a/(\S+) b/\1$", re.M)
+
+
+def level(version):
+    """6.12.y as y."""
+    return int(version.split(".")[2])
+
+
+def split_hunks(diff):
+    """A file's part of a diff: what leads its hunks, and these."""
+    head, *parts = re.split(r"^(?=@@ )", diff, flags=re.M)
+    return head, parts
+
+
+def _marked(hunk, mark):
+    return Counter(line[1:].strip() for line in hunk.splitlines()[1:] if line.startswith(mark) and line[1:].strip())
+
+
+def essence(hunk):
+    """What a hunk is known by on any base: the lines it adds, or, if it adds none, those it takes away."""
+    return _marked(hunk, "+") or _marked(hunk, "-")
+
+
+@dataclass(frozen=True)
+class Variant:
+    """What a patch is on some other point releases."""
+
+    subject: str
+    range: str
+    why: str
+    whole: tuple = ()  # (path, hash of the patch's hunks for it)
+    diff: str = field(default="", repr=False)
+
+    @property
+    def hunks(self):
+        """Upstream file -> the hunks for it."""
+        return _files(self.diff)
+
+    def fits(self, version):
+        """Is it for this 6.12.y?"""
+        first, last, _ = RANGE.fullmatch(self.range).groups()
+        return int(first) <= level(version) <= (int(last) if last else level(version))
+
+    def text(self):
+        """The variant's file."""
+        whole = "".join(f"Whole: {path} {sum}\n" for path, sum in self.whole)
+        return f"Subject: {self.subject}\nFor: {self.range}\n\n{self.why}\n{whole and chr(10) + whole}---\n{self.diff}"
+
+    def name(self, patch):
+        """Its file beside the patch's."""
+        return f"{patch.name.removesuffix('.patch')}.{self.range}{HUNKS}"
+
+
+def _files(diff):
+    _, *parts = _DIFF.split(diff)
+    return dict(zip(parts[::2], parts[1::2]))
+
+
+def _stand_in(name, path, hunks, other):
+    """A file's hunks with one of them replaced by the variant's."""
+    wanted = essence(other)
+    fit = [number for number, hunk in enumerate(hunks) if essence(hunk) <= wanted]
+    best = max(fit, key=lambda number: essence(hunks[number]).total(), default=None)
+    if best is None:
+        raise bad(name, f"has a hunk for {path} that adds less than any hunk of the patch does: bring it up to date with the patch")
+    return hunks[:best] + [other] + hunks[best + 1:]
+
 
 
 @dataclass(frozen=True)
@@ -49,12 +137,43 @@ class Patch:
     adds: tuple = ()
     diff: str = field(default="", repr=False)
     name: str = ""
+    variants: tuple = field(default=(), repr=False)
 
     @property
     def hunks(self):
         """Upstream file -> what the patch does to it."""
-        _, *parts = re.split(r"^diff --git a/(\S+) b/\1$", self.diff, flags=re.M)
-        return dict(zip(parts[::2], parts[1::2]))
+        return _files(self.diff)
+
+    def hash_of(self, path):
+        """Changes with what the patch does to a file, not with where that is."""
+        changed = [line for hunk in split_hunks(self.hunks[path])[1] for line in hunk.splitlines()[1:] if line[:1] in "+-"]
+        return hashlib.sha256(encode("\n".join(changed))).hexdigest()[:12]
+
+    def _merged(self, variant):
+        """Upstream file -> hunks, with a variant's in the place of those it stands for."""
+        name, merged, whole = variant.name(self), self.hunks, dict(variant.whole)
+        if strange := set(variant.hunks).union(whole) - set(merged):
+            raise bad(name, f"has hunks for {min(strange)}, which the patch does not change: remove them")
+        for path, made_from in whole.items():
+            if made_from != self.hash_of(path):
+                raise bad(name, f"was made from other hunks for {path} than the patch has now: bring it up to date, "
+                                f"then write `Whole: {path} {self.hash_of(path)}`")
+            merged[path] = variant.hunks.get(path, "")
+        for path in set(variant.hunks) - set(whole):
+            head, hunks = split_hunks(merged[path])
+            for other in split_hunks(variant.hunks[path])[1]:
+                hunks = _stand_in(name, path, hunks, other)
+            merged[path] = head + "".join(hunks)
+        return {path: diff for path, diff in merged.items() if diff}
+
+    def at(self, version):
+        """The patch for a 6.12.y."""
+        patch = self
+        for variant in self.variants:
+            if variant.fits(version):
+                merged = patch._merged(variant)
+                patch = replace(patch, diff="".join(f"diff --git a/{path} b/{path}{diff}" for path, diff in merged.items()))
+        return patch
 
     @property
     def changes(self):
@@ -107,6 +226,20 @@ def parse(name, text):
     return patch
 
 
+def parse_variant(name, text):
+    """A variant's file as a Variant."""
+    head, found, diff = text.partition("\n---\n")
+    match = re.fullmatch(r"Subject: (.+)\nFor: (\S+)\n\n(.+)", head, re.S)
+    if not found or not match or not RANGE.fullmatch(match[2]):
+        raise bad(name, "does not begin with `Subject: …`, `For: 6.12.N-M` or `For: 6.12.N+`, an empty line, why, and `---`: correct it")
+    whole = tuple(re.findall(r"^Whole: (\S+) (\S+)$", match[3], re.M))
+    why = re.sub(r"^Whole: .*\n?", "", match[3], flags=re.M).strip("\n")
+    variant = Variant(match[1], match[2], why, whole, diff)
+    if not why or not (variant.hunks or whole):
+        raise bad(name, "does not say why it is needed, or has no hunks: add what is missing, or remove it")
+    return variant
+
+
 def flaw(patch):
     """What a patch's text must not be, as a sentence; '' when all is well."""
     said = patch.message
@@ -144,9 +277,28 @@ def files():
     return sorted(path for path in (paths.ROOT / FOLDER).glob("*.patch") if NAME.match(path.name))
 
 
+def variant_files():
+    """The files of variants."""
+    return sorted((paths.ROOT / FOLDER).glob(f"*{HUNKS}"))
+
+
+def _with_variants(series):
+    """The patches, each with its variants, which are found by its subject: numbers may be about to change."""
+    known = {patch.subject: patch for patch in series}
+    for path in variant_files():
+        variant = parse_variant(path.name, read(path))
+        if variant.subject not in known:
+            raise bad(path.name, f"is for the subject `{variant.subject}`, which no patch has: correct it, or remove the file")
+        patch = known[variant.subject]
+        # An interrupted refresh leaves the same one under two numbers.
+        others = tuple(other for other in patch.variants if other.range != variant.range)
+        known[variant.subject] = replace(patch, variants=(*others, variant))
+    return [known[patch.subject] for patch in series]
+
+
 def load():
     """The series; a subject or a file that two patches claim is an error."""
-    series = [parse(path.name, read(path)) for path in files()]
+    series = _with_variants([parse(path.name, read(path)) for path in files()])
     _unique(series, "subject", lambda patch: [patch.subject])
     _unique(series, "added file", lambda patch: patch.adds)
     return series
@@ -163,7 +315,8 @@ def _unique(series, what, claims):
 
 def headers():
     """subject -> Patch, also from a folder that an interrupted refresh left half renamed."""
-    return {patch.subject: patch for patch in (parse(path.name, read(path)) for path in files())}
+    known = {patch.subject: patch for patch in (parse(path.name, read(path)) for path in files())}
+    return {patch.subject: patch for patch in _with_variants(known.values())}
 
 
 def _litter(name):
@@ -204,7 +357,7 @@ def check_owned(series, have):
 def fingerprint():
     """A hash of everything the series is made of."""
     total = hashlib.sha256()
-    everything = kept() | {f"{FOLDER}/{path.name}": path for path in files()}
+    everything = kept() | {f"{FOLDER}/{path.name}": path for path in files() + variant_files()}
     for name, path in sorted(everything.items()):
         data = path.read_bytes()
         total.update(encode(f"{name}\0{os.access(path, os.X_OK)}\0{len(data)}\0"))

@@ -42,13 +42,22 @@ def tree_folder():
 
 # From patches to commits
 
+def _place_of(patch, error):
+    """(file, which of its hunks) that git apply refuses, as far as it says."""
+    if not (place := re.search(r"patch failed: (\S+):(\d+)", error)):
+        other = re.search(r"error: (\S+?): ", error)
+        return (other[1] if other else error.splitlines()[-1]), ""
+    _, hunks = patches.split_hunks(patch.hunks[place[1]])
+    number = next((number for number, hunk in enumerate(hunks, 1) if hunk.startswith(f"@@ -{place[2]},")), None)
+    return f"{place[1]}:{place[2]}", f"hunk {number} of {len(hunks)} for " if number else ""
+
+
 def _why_not(patch, error, version):
-    """git apply's refusal as a sentence: the patch, the file and the base it was made for."""
-    made = bases.made_for()["version"] or "another base"
-    place = re.search(r"patch failed: (\S+):(\d+)", error) or re.search(r"error: (\S+?): ()", error)
-    where = f"{place[1]}:{place[2]}".rstrip(":") if place else error.splitlines()[-1]
-    return Fail(INFRA, f"{patches.FOLDER}/{patch.name}: the hunk for {where} does not apply to Linux {version}; "
-                       f"it was made for {made}: use that version, or adapt this patch")
+    """git apply's refusal as a sentence: the patch, the file, the hunk, the versions that fit, and what to do."""
+    path, hunk = _place_of(patch, error)
+    name = patch.name.removesuffix(".patch")
+    return Fail(INFRA, f"{patches.FOLDER}/{patch.name}: {hunk}{path} does not apply to Linux {version}; the series fits {bases.range()}: "
+                       f"use one of these, or put the hunk as it is to be there into {name}.{version}-{patches.level(version)}{patches.HUNKS}")
 
 
 def _apply(index, patch, entries, version):
@@ -88,7 +97,7 @@ class Micro:
 
     def __init__(self, folder, tree, version, series, have):
         self.repo = Repo.create(folder)
-        self.series = series
+        self.series = series = [patch.at(version) for patch in series]
         for patch in series:
             self._check_base(tree, version, patch)
         with self.repo.index() as index:
@@ -107,7 +116,7 @@ class Micro:
         for path in patch.changes:
             if not (tree / path).is_file():
                 raise patches.bad(patch.name, f"changes {path}, which Linux {version} does not have; "
-                                              f"it was made for {bases.made_for()['version'] or 'another base'}: use that version, or adapt this patch")
+                                              f"the series fits {bases.range()}: use one of these, or adapt this patch")
 
     def checkout(self, folder):
         """Write the final content of every touched and kept file below folder."""
@@ -222,6 +231,9 @@ class Extract:
     def result(self, base, head):
         """path in this repository -> (executable, bytes) of everything refresh would write."""
         wanted = {f"{patches.FOLDER}/{patch.name}": (False, encode(patch.text())) for patch in self.series}
+        # Variants stay as they are, and beside their patches.
+        wanted |= {f"{patches.FOLDER}/{variant.name(patch)}": (False, encode(variant.text()))
+                   for patch in self.series if patch.subject in self.known for variant in self.known[patch.subject].variants}
         data = self.repo.contents(blob for _, blob in self.entries.values())
         wanted |= {path: (mode == "100755", data[blob]) for path, (mode, blob) in self.entries.items()}
         if section := self.maintainers(base, head):
@@ -231,7 +243,7 @@ class Extract:
 
 def present():
     """path -> file of everything in this repository that refresh owns."""
-    found = patches.kept() | {f"{patches.FOLDER}/{path.name}": path for path in patches.files()}
+    found = patches.kept() | {f"{patches.FOLDER}/{path.name}": path for path in patches.files() + patches.variant_files()}
     section = paths.ROOT / "MAINTAINERS"
     return found | ({"MAINTAINERS": section} if section.exists() else {})
 
@@ -358,7 +370,7 @@ def _place(tree, base, series, have):
     """Commit the series in a tree's repository and check it out; only what differs is rewritten."""
     repo, state = Repo(tree / ".git"), State(tree)
     onto = repo("rev-parse", "refs/tags/base^{commit}").strip()
-    commits = commit_series(repo, onto, series, repo.blobs(have), base.version)
+    commits = commit_series(repo, onto, [patch.at(base.version) for patch in series], repo.blobs(have), base.version)
     head = commits[-1] if commits else onto
     if state["busy"] == "tree":
         (tree / ".git/index.lock").unlink(missing_ok=True)
@@ -440,6 +452,14 @@ def _way_out(nothing_new):
             f"run `make tree`, then bring them back with `git -C {TREE} cherry-pick`")
 
 
+def _refuse_variants(version):
+    """What a variant has put into the tree must not become the patch itself."""
+    used = [variant.name(patch) for patch in patches.headers().values() for variant in patch.variants if variant.fits(version)]
+    if used:
+        raise Fail(INFRA, f"{TREE} is Linux {version}, where {used[0]} takes the place of hunks: "
+                          f"edit on {bases.made_for()['version']}, which the series was made for")
+
+
 def _verify(repo, base, head, extract, version):
     """What is about to be written must make the very trees it was read from."""
     again = commit_series(repo, base, extract.series, extract.entries, version)
@@ -475,6 +495,7 @@ def refresh():
     folder = tree_folder()
     with host.locked("tree", paths.BUILD):
         state, repo, base, head = _refreshable(folder)
+        _refuse_variants(state["version"])
         extract = Extract(repo, base, head, patches.headers())
         _verify(repo, base, head, extract, state["version"])
         wanted = extract.result(base, head)
