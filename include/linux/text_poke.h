@@ -37,6 +37,7 @@
  *   text_poke_early(addr, old, new, len);
  *   text_poke_verify(addr, old, len);
  *   text_poke_quiesce();
+ *   text_poke_wait_for_tasks();
  *
  * Usage example:
  *
@@ -105,8 +106,12 @@
  *
  *   - Only one instruction of a sequence is ever changed.  A CPU, or a task
  *     that was preempted, may be between any two instructions.  Where two have
- *     to change, that takes two batches and text_poke_quiesce() in between,
- *     for which the caller selects TEXT_POKE_QUIESCE.
+ *     to change, that takes two batches and text_poke_wait_for_tasks() in
+ *     between, without text_mutex, for which the caller selects
+ *     TEXT_POKE_QUIESCE.
+ *   - An instruction of which arch_text_poke_atomic() says no may be torn on a
+ *     CPU that comes or goes meanwhile, if all that a CPU executes need not be
+ *     the same as memory: on RISC-V hold cpu_hotplug_lock.
  *   - Say what is there now.  A caller that really cannot know passes NULL
  *     for @old; nobody else does.
  *   - Between add and finish, do not change the sites by other means.
@@ -114,7 +119,7 @@
  *     on until it is gone; before, while its text is being put together, use
  *     text_poke_early().
  *
- * Lock order: kprobe_mutex, cpu_hotplug_lock, jump_label_mutex, ftrace_lock or
+ * Lock order: kprobe_mutex, ftrace_lock, cpu_hotplug_lock, jump_label_mutex or
  * static_call_mutex, text_mutex, then the lock of the writable alias.  BPF's
  * mutexes, and mmap_lock, are also taken before text_mutex.  The core takes no
  * lock on its own besides the last, and never waits for another CPU with that one
@@ -206,6 +211,7 @@ int __must_check text_poke_early(void *addr, const void *old, const void *new,
 int __must_check text_poke_verify(const void *addr, const void *old,
 				  size_t len);
 void text_poke_quiesce(void);
+void text_poke_wait_for_tasks(void);
 bool text_poke_is_dying(unsigned long addr);
 bool text_poke_handle_trap(struct pt_regs *regs);
 void text_poke_barrier(void);

@@ -7,10 +7,18 @@
  * which does not, or nowhere.  The three are of the architecture, and far from
  * the program where modules are far from the kernel.
  */
+#include <kunit/static_stub.h>
+#include <kunit/test-bug.h>
 #include <kunit/test.h>
 #include <linux/bpf.h>
+#include <linux/completion.h>
+#include <linux/cpu.h>
+#include <linux/cpumask.h>
+#include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/filter.h>
+#include <linux/jiffies.h>
+#include <linux/kthread.h>
 #include <linux/perf_event.h>
 #include <linux/string.h>
 #include <linux/unaligned.h>
@@ -150,6 +158,56 @@ static void wrong_targets_change_nothing(struct kunit *test)
 	come_and_go(test);
 }
 
+#ifdef TEXT_POKE_TEST_BPF_HOLDS_CPUS
+static struct completion cpu_came_and_went;
+static int unplug_error;
+
+static int unplug(void *cpu)
+{
+	unplug_error = remove_cpu((unsigned long)cpu) ?:
+		       add_cpu((unsigned long)cpu);
+	complete(&cpu_came_and_went);
+	return 0;
+}
+
+static unsigned long unplugged;
+static bool went_meanwhile;
+
+/* In the middle of the batch, which nobody has to wait for in order to go. */
+static text_poke_store_t *wait_for_unplug(void)
+{
+	unsigned long end = jiffies + HZ;
+
+	if (!unplugged) {
+		unplugged = cpumask_last(cpu_online_mask);
+		if (IS_ERR(kthread_run(unplug, (void *)unplugged, "text_poke")))
+			complete(&cpu_came_and_went);
+		while (cpu_online(unplugged) && time_before(jiffies, end))
+			msleep(20);
+		went_meanwhile = !cpu_online(unplugged);
+	}
+	kunit_deactivate_static_stub(kunit_get_current_test(), text_poke_storer);
+	return text_poke_storer();
+}
+
+/* A CPU that is not told to refetch might get half of the jump. */
+static void no_cpu_goes_meanwhile(struct kunit *test)
+{
+	if (num_online_cpus() < 2)
+		kunit_skip(test, "needs a second CPU");
+	init_completion(&cpu_came_and_went);
+	unplug_error = -ENOMEM;
+	unplugged = 0;
+	kunit_activate_static_stub(test, text_poke_storer, wait_for_unplug);
+	KUNIT_EXPECT_EQ(test, 0, poke(BPF_MOD_CALL, NULL, FIRST));
+	KUNIT_EXPECT_FALSE(test, went_meanwhile);
+	wait_for_completion(&cpu_came_and_went);
+	KUNIT_EXPECT_EQ(test, 0, unplug_error);
+	expect_hits(test, 1, 0);
+	KUNIT_EXPECT_EQ(test, 0, poke(BPF_MOD_CALL, FIRST, NULL));
+}
+#endif
+
 static int bpf_init(struct kunit *test)
 {
 	struct bpf_insn insns[] = {
@@ -194,6 +252,9 @@ static struct kunit_case bpf_cases[] = {
 	KUNIT_CASE(the_literal_behind_it_is_text),
 #endif
 	KUNIT_CASE(wrong_targets_change_nothing),
+#ifdef TEXT_POKE_TEST_BPF_HOLDS_CPUS
+	KUNIT_CASE_SLOW(no_cpu_goes_meanwhile),
+#endif
 	{}
 };
 

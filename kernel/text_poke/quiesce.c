@@ -45,7 +45,7 @@ static void switch_every_cpu(void)
 }
 
 /**
- * text_poke_quiesce - wait until nobody is inside a sequence of instructions
+ * text_poke_wait_for_tasks - wait until nobody is where a batch has changed text
  *
  * After a batch has been written every CPU fetches the new instruction, but a
  * CPU, or a task that was preempted, may be anywhere in the instructions next
@@ -53,13 +53,29 @@ static void switch_every_cpu(void)
  * context switch, and every task through one of its own accord or to user
  * space.
  *
+ * Whoever changes text has to wait for text_mutex: a caller that does not need
+ * others kept out lets go of it first.
+ *
+ * Context: Process context, may sleep for long.
+ */
+void text_poke_wait_for_tasks(void)
+{
+	might_sleep();
+	switch_every_cpu();
+	synchronize_rcu_tasks();
+}
+
+/**
+ * text_poke_quiesce - wait until nobody is inside a sequence of instructions
+ *
+ * As text_poke_wait_for_tasks(), and for what was changed by other means than a
+ * batch as well.
+ *
  * Context: Process context, may sleep for long; text_mutex held.
  */
 void text_poke_quiesce(void)
 {
-	might_sleep();
 	lockdep_assert_held(&text_mutex);
 	arch_text_poke_sync();
-	switch_every_cpu();
-	synchronize_rcu_tasks();
+	text_poke_wait_for_tasks();
 }

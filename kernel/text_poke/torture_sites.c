@@ -15,6 +15,7 @@
 
 #include <linux/bsearch.h>
 #include <linux/cleanup.h>
+#include <linux/cpu.h>
 #include <linux/jhash.h>
 #include <linux/kernel.h>
 #include <linux/memory.h>
@@ -400,6 +401,25 @@ static int finish_with_fault(struct torture_random_state *rand)
 	return ret == -EFAULT ? 0 : ret;
 }
 
+/* Some instructions are not to be changed while a CPU comes or goes. */
+#ifndef TEXT_POKE_TORTURE_HOLDS_CPUS
+#define TEXT_POKE_TORTURE_HOLDS_CPUS false
+#endif
+
+static void text_poke_torture_lock(void)
+{
+	if (TEXT_POKE_TORTURE_HOLDS_CPUS)
+		cpus_read_lock();
+	mutex_lock(&text_mutex);
+}
+
+static void text_poke_torture_unlock(void)
+{
+	mutex_unlock(&text_mutex);
+	if (TEXT_POKE_TORTURE_HOLDS_CPUS)
+		cpus_read_unlock();
+}
+
 /**
  * text_poke_torture_poke - change some of the sites
  * @rand:	the caller's own
@@ -411,7 +431,7 @@ void text_poke_torture_poke(struct torture_random_state *rand, bool fault)
 {
 	int ret;
 
-	guard(mutex)(&text_mutex);
+	text_poke_torture_lock();
 	ret = queue_some(rand);
 	if (ret)
 		text_poke_batch_cancel();
@@ -421,6 +441,7 @@ void text_poke_torture_poke(struct torture_random_state *rand, bool fault)
 		text_poke_torture_writes.full++;
 	else if (ret)
 		text_poke_torture_writes.errors++;
+	text_poke_torture_unlock();
 }
 
 /* Beginning and end */
@@ -528,13 +549,13 @@ bool text_poke_torture_end_sites(void)
 
 	if (!sites)
 		return true;
-	scoped_guard(mutex, &text_mutex) {
-		text_poke_watcher = NULL;
-		for (i = 0; i < nr_sites; i++)
-			bad += restore(&sites[i]) ||
-			       text_poke_verify(sites[i].addr, sites[i].first,
-						sites[i].entry->len);
-	}
+	text_poke_torture_lock();
+	text_poke_watcher = NULL;
+	for (i = 0; i < nr_sites; i++)
+		bad += restore(&sites[i]) ||
+		       text_poke_verify(sites[i].addr, sites[i].first,
+					sites[i].entry->len);
+	text_poke_torture_unlock();
 	kfree(sites);
 	sites = NULL;
 	return !bad;

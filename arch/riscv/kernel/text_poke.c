@@ -59,12 +59,15 @@
  *   - What a fetch gets while the word is stored the base ISA does not say.
  *     The RISC-V profiles do (Ziccif, mandatory from RVA20 on): the fetch of a
  *     naturally aligned power of 2 of bytes, up to 4, is atomic.  Kernels have
- *     relied on it for jump labels and ftrace from the beginning.  So what is
+ *     relied on it for jump labels and ftrace from the beginning; where it is
+ *     not announced, patch.c says so at boot.  So what is
  *     stored at once is never more than an aligned unit or an aligned word,
  *     and such an instruction may be exchanged for any other one directly.
  *   - A fetch that is not aligned may be made of several, of which one can be
  *     old and another new.  Hence the trap, whose unit is aligned, and the
- *     tail, which is stored while nobody gets beyond the unit.
+ *     tail, which is stored while nobody gets beyond the unit.  And hence no
+ *     CPU may come or go meanwhile: syncs pass by one that runs kernel text
+ *     after it was marked offline, or before it is marked online.
  *   - There is no cache maintenance by address.
  *
  * With an interrupt a sync waits until every hart has left its trap handler;
@@ -86,6 +89,7 @@
  * address of that has it: a panic there that meets a trap goes without its words.
  */
 #include <linux/cache.h>
+#include <linux/cpu.h>
 #include <linux/extable.h>
 #include <linux/kernel.h>
 #include <linux/string.h>
@@ -213,17 +217,25 @@ void arch_text_poke_slots_written(void)
 	flush_icache_all();
 }
 
-void arch_text_poke_trap(const struct text_poke_site *site, void *unit)
-{
-	__le32 trap = cpu_to_le32(TEXT_POKE_TRAP_INSN);
-
-	memcpy(unit, &trap, TEXT_POKE_UNIT);
-}
-
 /* One aligned word; or the aligned unit of a kprobe. */
 bool arch_text_poke_atomic(const struct text_poke_site *site)
 {
 	return IS_ALIGNED((unsigned long)site->addr, site->len);
+}
+
+/*
+ * Whoever changes an instruction with a tail that may be fetched apart lets no
+ * CPU come or go, from before the trap is written: a CPU that is no longer, or
+ * not yet, online is not told to refetch, and its cache may hold the tail from
+ * before, but not the unit.
+ */
+void arch_text_poke_trap(const struct text_poke_site *site, void *unit)
+{
+	__le32 trap = cpu_to_le32(TEXT_POKE_TRAP_INSN);
+
+	if (!arch_text_poke_atomic(site))
+		lockdep_assert_cpus_held();
+	memcpy(unit, &trap, TEXT_POKE_UNIT);
 }
 
 void *arch_text_poke_map(void *addr, size_t *len,

@@ -54,6 +54,7 @@ VARIANTS = (
     Variant("modules far away", ("arm64",), ("far-modules",), parts=("KUnit", "selftests", "samples", "torture")),
     Variant("KVM, SDEI and KGDB", ("arm64",), ("kvm",), parts=("world switch", "KUnit", "selftests")),
     Variant("no compressed instructions", ("riscv",), ("no-c",)),
+    Variant("functions that are not aligned", ("riscv",), ("size",)),
     Variant("Sv48", ("riscv",), append="no5lvl", paging="sv48", parts=("boots", "KUnit", "selftests", "torture")),
     Variant("Sv39", ("riscv",), append="no4lvl", paging="sv39", parts=("boots", "KUnit", "selftests", "torture")),
     Variant("not preemptible", ("riscv",), ("no-preempt",), parts=("KUnit", "selftests", "torture")),

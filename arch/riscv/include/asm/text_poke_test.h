@@ -206,6 +206,9 @@ static inline bool text_poke_test_flags_kept(const struct pt_regs *regs)
 /* Firmware executes FENCE.I wherever the kernel is. */
 #define text_poke_test_sync_interrupts() (!riscv_use_sbi_for_rfence())
 
+/* bpf_arch_text_poke() holds cpu_hotplug_lock. */
+#define TEXT_POKE_TEST_BPF_HOLDS_CPUS
+
 /* What AUIPC does at a program's entry is the same with and without a call. */
 #define TEXT_POKE_TEST_BPF_LEAD	4
 

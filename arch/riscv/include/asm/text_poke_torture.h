@@ -34,6 +34,9 @@ enum text_poke_torture_kind {
 #define TEXT_POKE_TORTURE_NAMES						\
 	"nop", "j", "jal", "jalr", "branch", "branchz", "ret", "auipc", "step"
 
+/* Sites are anywhere, so that some are fetched in two parts. */
+#define TEXT_POKE_TORTURE_HOLDS_CPUS true
+
 /* From here on they are executed in slots. */
 #define TEXT_POKE_TORTURE_SLOW	TEXT_POKE_TORTURE_STEP
 

@@ -17,20 +17,27 @@
  * To get there, a kprobe on AUIPC raises an interrupt, which is taken when the
  * probe is over.  That wakes a real-time task, which keeps the CPU.
  *
- * And of those who share a site with tracers: kprobes, and who replaces functions.
+ * And of those who share a site with tracers: kprobes, and who replaces functions;
+ * and of those who meet a kprobe's breakpoint or the core's trap unawares.
  */
 #include <kunit/test.h>
 #include <linux/cpumask.h>
 #include <linux/ftrace.h>
 #include <linux/irq_work.h>
 #include <linux/jiffies.h>
+#include <linux/kgdb.h>
 #include <linux/kprobes.h>
 #include <linux/kthread.h>
+#include <linux/memory.h>
+#include <linux/mutex.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/text_poke.h>
 #include <linux/workqueue.h>
 
+#include <asm/bug.h>
+#include <asm/csr.h>
+#include <asm/entry-common.h>
 #include <asm/irq_regs.h>
 
 /* How often a task is parked; and for how long that may take. */
@@ -180,8 +187,29 @@ static int change_to(unsigned int next)
  */
 #define CHANGES_WAIT !IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS)
 
+/* How often others could change text meanwhile, and how often they could not. */
+static unsigned int had_mutex, missed_mutex;
+
+static bool had_text_mutex(void)
+{
+	if (!mutex_trylock(&text_mutex))
+		return false;
+	mutex_unlock(&text_mutex);
+	return true;
+}
+
+/* Not before whoever changes a key has got what it takes. */
 static void let_victim_go(struct work_struct *work)
 {
+	unsigned long end = jiffies + HZ;
+	bool had;
+
+	while (!(had = had_text_mutex()) && time_before(jiffies, end))
+		schedule_timeout_interruptible(1);
+	if (had)
+		had_mutex++;
+	else
+		missed_mutex++;
 	WRITE_ONCE(parked, false);
 }
 
@@ -277,6 +305,9 @@ static void tasks_inside_the_pair_go_on(struct kunit *test)
 		one_round(test, round);
 	kunit_info(test, "%lu calls, %lu and %lu traced", calls,
 		   tracers[0].hits, tracers[1].hits);
+	KUNIT_EXPECT_EQ(test, missed_mutex, 0);
+	if (CHANGES_WAIT)
+		KUNIT_EXPECT_GT(test, had_mutex, 0);
 }
 
 #define EIGHT_LONGS	long a, long b, long c, long d, \
@@ -421,21 +452,77 @@ static void halves_are_not_probed(struct kunit *test)
 	}
 }
 
-/* The probe has been told of a change that was then taken back. */
-static void probes_outlive_failed_batches(struct kunit *test)
+/* Is it hit once, and does it act as @insn? */
+static void expect_acts_as(struct kunit *test, const struct kprobe *kp, u32 insn)
 {
-	struct kprobe kp = { .addr = (void *)site() };
+	KUNIT_EXPECT_EQ(test, kp->opcode, insn);
+	expect_hits(test, 1, insn != NOP4);
+}
+
+/* A probe acts as what is behind its breakpoint, not as what is queued. */
+static void probes_outlive_cancelled_batches(struct kunit *test)
+{
 	unsigned int offset = FTRACE_ADDR - (unsigned long)traced;
-	u32 insn = READ_ONCE(*kp.addr);
+	struct dyn_ftrace rec = { .ip = site() };
+	struct kprobe kp = {
+		.addr		= (kprobe_opcode_t *)site(),
+		.pre_handler	= count_probe,
+	};
 
 	if (sizeof(u32) == TEXT_POKE_UNIT)
 		kunit_skip(test, "the breakpoint covers the whole instruction");
 	KUNIT_ASSERT_EQ(test, 0, register_kprobe(&kp));
-	KUNIT_EXPECT_EQ(test, kp.opcode, insn);
-	kp.opcode = to_jalr_t0(offset);
+	expect_acts_as(test, &kp, NOP4);
+
+	ftrace_arch_code_modify_prepare();
+	KUNIT_EXPECT_EQ(test, 0, ftrace_make_call(&rec, FTRACE_ADDR));
+	KUNIT_EXPECT_EQ(test, kp.opcode, NOP4);
+	text_poke_batch_cancel();
+	ftrace_arch_code_modify_post_process();
+	expect_acts_as(test, &kp, NOP4);
+
+	KUNIT_EXPECT_EQ(test, 0, change_to(0));
+	expect_acts_as(test, &kp, to_jalr_t0(offset));
+	KUNIT_EXPECT_EQ(test, 0, change_to(NONE));
+	expect_acts_as(test, &kp, NOP4);
 	unregister_kprobe(&kp);
-	KUNIT_EXPECT_EQ(test, READ_ONCE(*kp.addr), insn);
 	expect_hits(test, 0, 0);
+}
+
+/* What a load that the CPU cannot do leads to, if this is found there. */
+static int emulate(const void *insn)
+{
+	struct pt_regs regs = {
+		.epc	= (unsigned long)insn,
+		.status	= SR_SPP,
+	};
+	int ret = handle_misaligned_load(&regs);
+
+	return regs.epc == (unsigned long)insn ? ret : 0;
+}
+
+static void accesses_under_probes_are_executed_again(struct kunit *test)
+{
+	static const u16 lr_w[] __aligned(4) = { 0x202f, 0x1000 };
+	static const u16 probed[] __aligned(4) = { __BUG_INSN_16, 0x1000 };
+
+	if (!IS_ENABLED(CONFIG_RISCV_MISALIGNED))
+		kunit_skip(test, "nothing is emulated");
+	KUNIT_EXPECT_EQ(test, emulate(probed), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, emulate(lr_w), -1);
+}
+
+/* What they would save might be a trap that is gone when they put it back. */
+static void debuggers_do_not_see_half_a_batch(struct kunit *test)
+{
+#ifdef CONFIG_KGDB
+	struct kgdb_bkpt bpt = { .bpt_addr = (unsigned long)traced };
+
+	guard(mutex)(&text_mutex);
+	KUNIT_EXPECT_EQ(test, kgdb_arch_set_breakpoint(&bpt), -EBUSY);
+#else
+	kunit_skip(test, "there is no debugger");
+#endif
 }
 
 static struct kunit_case ftrace_cases[] = {
@@ -444,7 +531,9 @@ static struct kunit_case ftrace_cases[] = {
 	KUNIT_CASE(probes_share_the_pair_with_tracers),
 	KUNIT_CASE(literals_are_not_probed),
 	KUNIT_CASE(halves_are_not_probed),
-	KUNIT_CASE(probes_outlive_failed_batches),
+	KUNIT_CASE(probes_outlive_cancelled_batches),
+	KUNIT_CASE(accesses_under_probes_are_executed_again),
+	KUNIT_CASE(debuggers_do_not_see_half_a_batch),
 	{}
 };
 
