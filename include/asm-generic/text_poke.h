@@ -84,6 +84,24 @@ static inline bool arch_text_poke_trappable(const void *addr)
 }
 #endif
 
+#ifndef arch_text_poke_maybe_bug
+/**
+ * arch_text_poke_maybe_bug - could there be a BUG() or WARN()?
+ * @site:	a site over whose old bytes a probe's breakpoint goes, or the
+ *		reverse
+ *
+ * Asked for before the table of all of them is searched from one end to the
+ * other.  The default always has it searched.
+ *
+ * Context: Process context, text_mutex held.
+ * Return: false if the instruction at @site->addr cannot be theirs.
+ */
+static inline bool arch_text_poke_maybe_bug(const struct text_poke_site *site)
+{
+	return true;
+}
+#endif
+
 #ifndef arch_text_poke_sync
 /**
  * arch_text_poke_sync - make every online CPU refetch its instructions

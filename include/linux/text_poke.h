@@ -215,6 +215,7 @@ void text_poke_wait_for_tasks(void);
 bool text_poke_is_dying(unsigned long addr);
 bool text_poke_handle_trap(struct pt_regs *regs);
 void text_poke_barrier(void);
+void text_poke_failed(const char *what, const void *where, int error);
 void text_poke_cpu_online(void);
 void text_poke_sync_by_ipi(void);
 void text_poke_sync_by_fence(void (*fence)(void));

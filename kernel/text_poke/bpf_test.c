@@ -18,13 +18,16 @@
 #include <linux/err.h>
 #include <linux/filter.h>
 #include <linux/jiffies.h>
+#include <linux/kprobes.h>
 #include <linux/kthread.h>
 #include <linux/perf_event.h>
+#include <linux/static_call.h>
 #include <linux/string.h>
 #include <linux/unaligned.h>
 
 #include <asm/text_poke_test.h>
 
+#include "fault.h"
 #include "internal.h"
 #include "listener.h"
 
@@ -208,6 +211,126 @@ static void no_cpu_goes_meanwhile(struct kunit *test)
 }
 #endif
 
+#if defined(CONFIG_HAVE_STATIC_CALL) && defined(CONFIG_KPROBES)
+DEFINE_BPF_DISPATCHER(text_poke_test)
+
+#define HALF	(PAGE_SIZE / 2)
+
+/**
+ * struct recorded - what the last record of the dispatcher says
+ * @addr:	where
+ * @old:	the bytes from before
+ * @new:	the bytes from then on
+ * @nr:		how many there were
+ */
+static struct recorded {
+	const void *addr;
+	u8 old[HALF];
+	u8 new[HALF];
+	unsigned int nr;
+} recorded;
+
+/* perf_event_text_poke(), called by whoever has a record to emit. */
+static int note_record(struct kprobe *probe, struct pt_regs *regs)
+{
+	const void *addr = (void *)regs_get_kernel_argument(regs, 0);
+	const void *image = BPF_DISPATCHER_PTR(text_poke_test)->image;
+
+	if (!image || addr < image || addr >= image + PAGE_SIZE ||
+	    regs_get_kernel_argument(regs, 2) != HALF ||
+	    regs_get_kernel_argument(regs, 4) != HALF)
+		return 0;
+	recorded.addr = addr;
+	memcpy(recorded.old, (void *)regs_get_kernel_argument(regs, 1), HALF);
+	memcpy(recorded.new, (void *)regs_get_kernel_argument(regs, 3), HALF);
+	recorded.nr++;
+	return 0;
+}
+
+static struct kprobe record_probe;
+
+/* It holds references, and who loads a program has the first. */
+static void dispatch(struct bpf_prog *from, struct bpf_prog *to)
+{
+	bpf_dispatcher_change_prog(BPF_DISPATCHER_PTR(text_poke_test), from,
+				   to);
+}
+
+static unsigned int call_dispatched(void)
+{
+	return BPF_DISPATCHER_FUNC(text_poke_test)(NULL, prog->insnsi,
+						   prog->bpf_func);
+}
+
+static void expect_recorded(struct kunit *test)
+{
+	struct bpf_dispatcher *d = BPF_DISPATCHER_PTR(text_poke_test);
+
+	KUNIT_EXPECT_EQ(test, recorded.nr, 1);
+	KUNIT_EXPECT_PTR_EQ(test, recorded.addr, d->sc_key->func);
+	KUNIT_EXPECT_MEMEQ(test, recorded.new, recorded.addr, HALF);
+	KUNIT_EXPECT_EQ(test, call_dispatched(), NUMBER);
+}
+
+/* Where the first program goes there has been nothing, or @before. */
+static void dispatch_recorded(struct kunit *test, const u8 *before)
+{
+	recorded.nr = 0;
+	dispatch(NULL, prog);
+	expect_recorded(test);
+	KUNIT_EXPECT_MEMEQ(test, recorded.old, before, HALF);
+	dispatch(prog, NULL);
+	KUNIT_EXPECT_EQ(test, call_dispatched(), NUMBER);
+}
+
+static void dispatchers_are_recorded(struct kunit *test)
+{
+	static u8 half[HALF];
+
+	atomic64_set(&prog->aux->refcnt, 1);
+	record_probe = (struct kprobe) {
+		.symbol_name	= "perf_event_text_poke",
+		.pre_handler	= note_record,
+	};
+	KUNIT_ASSERT_EQ(test, 0, register_kprobe(&record_probe));
+	dispatch_recorded(test, half);
+	memcpy(half, recorded.new, HALF);
+	dispatch_recorded(test, half);
+	unregister_kprobe(&record_probe);
+}
+
+#ifdef CONFIG_FAIL_TEXT_POKE
+static unsigned int said;
+
+static void hear(const char *what, const void *where, int error)
+{
+	said++;
+}
+
+/* What is executed is not written, and what the dispatcher does not know runs. */
+static void dispatchers_that_stay_are_left_alone(struct kunit *test)
+{
+	struct bpf_dispatcher *d = BPF_DISPATCHER_PTR(text_poke_test);
+	static u8 page[PAGE_SIZE];
+
+	atomic64_set(&prog->aux->refcnt, 1);
+	kunit_activate_static_stub(test, text_poke_failed, hear);
+	dispatch(NULL, prog);
+	text_poke_fail_at(TEXT_POKE_FAULT_MAP, 0);
+	dispatch(prog, NULL);
+	text_poke_fail_no_more();
+	KUNIT_EXPECT_EQ(test, said, 1);
+	KUNIT_EXPECT_EQ(test, call_dispatched(), NUMBER);
+
+	memcpy(page, d->image, PAGE_SIZE);
+	dispatch(NULL, prog);
+	dispatch(prog, NULL);
+	KUNIT_EXPECT_MEMEQ(test, page, d->image, PAGE_SIZE);
+	KUNIT_EXPECT_EQ(test, call_dispatched(), NUMBER);
+}
+#endif
+#endif
+
 static int bpf_init(struct kunit *test)
 {
 	struct bpf_insn insns[] = {
@@ -254,6 +377,12 @@ static struct kunit_case bpf_cases[] = {
 	KUNIT_CASE(wrong_targets_change_nothing),
 #ifdef TEXT_POKE_TEST_BPF_HOLDS_CPUS
 	KUNIT_CASE_SLOW(no_cpu_goes_meanwhile),
+#endif
+#if defined(CONFIG_HAVE_STATIC_CALL) && defined(CONFIG_KPROBES)
+	KUNIT_CASE(dispatchers_are_recorded),
+#ifdef CONFIG_FAIL_TEXT_POKE
+	KUNIT_CASE(dispatchers_that_stay_are_left_alone),
+#endif
 #endif
 	{}
 };

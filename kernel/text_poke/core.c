@@ -988,7 +988,8 @@ static bool may_replace(const struct text_poke_site *site)
 	if (busted(NO_REPLACE_CHECK))
 		return true;
 	if (site->pass)
-		return !find_bug((unsigned long)site->addr);
+		return !arch_text_poke_maybe_bug(site) ||
+		       !find_bug((unsigned long)site->addr);
 	return arch_text_poke_replaceable(site);
 }
 

@@ -177,6 +177,11 @@ bool arch_text_poke_replaceable(const struct text_poke_site *site)
 	       (can_step(site->addr, insn) && !is_landing_pad(insn));
 }
 
+bool arch_text_poke_maybe_bug(const struct text_poke_site *site)
+{
+	return read_insn(site->old) == (AARCH64_BREAK_MON | BUG_BRK_IMM << 5);
+}
+
 void arch_text_poke_slot(const struct text_poke_site *site, void *slot)
 {
 	__le32 insns[] = {

@@ -92,6 +92,8 @@
 #include <linux/cpu.h>
 #include <linux/extable.h>
 #include <linux/kernel.h>
+#include <linux/kprobes.h>
+#include <linux/preempt.h>
 #include <linux/string.h>
 #include <linux/text_poke.h>
 
@@ -187,13 +189,33 @@ int arch_text_poke_prepare(struct text_poke_site *site, const void *emulate)
 	return site->pass ? 0 : decode(site, emulate);
 }
 
+#ifdef CONFIG_KPROBES
+static bool has_probe(const void *addr)
+{
+	guard(preempt)();
+	return get_kprobe((void *)addr);
+}
+#else
+static bool has_probe(const void *addr)
+{
+	return false;
+}
+#endif
+
+/* A probe's breakpoint looks the same, but none is where BUG() is. */
+bool arch_text_poke_maybe_bug(const struct text_poke_site *site)
+{
+	return is_trap(site->old) && !has_probe(site->addr);
+}
+
 /* A trap is that of a probe, over which a longer instruction goes, or BUG(). */
 bool arch_text_poke_replaceable(const struct text_poke_site *site)
 {
 	u32 insn = read_insn(site->old, site->len);
 
 	if (is_trap(site->old))
-		return !find_bug((unsigned long)site->addr);
+		return !arch_text_poke_maybe_bug(site) ||
+		       !find_bug((unsigned long)site->addr);
 	return insn && has_length(site->old, site->len) &&
 	       (riscv_insn_emulation(insn) != RISCV_EMULATE_NONE ||
 		can_step(site->addr, insn));

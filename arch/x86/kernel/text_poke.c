@@ -199,6 +199,14 @@ bool arch_text_poke_replaceable(const struct text_poke_site *site)
 	       is_static_call(site->old, site->len) || !decode(&old, old.old);
 }
 
+/* UD2, of which a probe's breakpoint replaces the first byte. */
+bool arch_text_poke_maybe_bug(const struct text_poke_site *site)
+{
+	static const u8 ud2[] = { 0x0f, 0x0b };
+
+	return !text_poke_verify(site->addr, ud2, sizeof(ud2));
+}
+
 void arch_text_poke_trap(const struct text_poke_site *site, void *unit)
 {
 	*(u8 *)unit = INT3_INSN_OPCODE;

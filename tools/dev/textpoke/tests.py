@@ -17,7 +17,8 @@ from .errors import HANG, OK, PANIC, TEST_FAILED
 from .say import run, say
 
 LOG = "log_buf_len=4M"
-KUNIT_SUITES = ("text_poke", "text_poke_conformance", "text_poke_debug", "text_poke_fault", "text_poke_input", "text_poke_live", "kprobes_test")
+KUNIT_SUITES = ("text_poke", "text_poke_conformance", "text_poke_debug", "text_poke_fault", "text_poke_input", "text_poke_live", "text_poke_user",
+                "kprobes_test")
 OWN = ("text_poke",)
 SELFTESTS = (*OWN, "static_keys")
 # One shell script that forks all the time: it takes as long as everything else together, so

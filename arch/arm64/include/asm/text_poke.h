@@ -45,4 +45,7 @@ bool arch_text_poke_trappable(const void *addr);
 void arch_text_poke_fetch_mb(void);
 #define arch_text_poke_fetch_mb arch_text_poke_fetch_mb
 
+bool arch_text_poke_maybe_bug(const struct text_poke_site *site);
+#define arch_text_poke_maybe_bug arch_text_poke_maybe_bug
+
 #endif /* __ASM_TEXT_POKE_H */

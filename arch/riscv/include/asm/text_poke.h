@@ -65,6 +65,9 @@ asmlinkage void ret_from_exception(void);
 bool arch_text_poke_atomic(const struct text_poke_site *site);
 #define arch_text_poke_atomic arch_text_poke_atomic
 
+bool arch_text_poke_maybe_bug(const struct text_poke_site *site);
+#define arch_text_poke_maybe_bug arch_text_poke_maybe_bug
+
 void arch_text_poke_sync(void);
 #define arch_text_poke_sync arch_text_poke_sync
 

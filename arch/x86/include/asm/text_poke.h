@@ -49,4 +49,7 @@ bool arch_text_poke_is_text(const void *addr);
 bool arch_text_poke_trappable(const void *addr);
 #define arch_text_poke_trappable arch_text_poke_trappable
 
+bool arch_text_poke_maybe_bug(const struct text_poke_site *site);
+#define arch_text_poke_maybe_bug arch_text_poke_maybe_bug
+
 #endif /* _ASM_X86_TEXT_POKE_H */

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the users of the core have in common.
+ */
+#include <kunit/static_stub.h>
+#include <linux/bug.h>
+#include <linux/ratelimit.h>
+#include <linux/text_poke.h>
+
+/**
+ * text_poke_failed - say that a change could not be made
+ * @what:	whose, in words
+ * @where:	the site; NULL: that of the batch
+ * @error:	what the core returned
+ *
+ * For a user who has no error to return.  Each failure is said, for the text is
+ * not what the user's caller believes, but no more than a few in a row.
+ *
+ * Context: Any.
+ */
+void text_poke_failed(const char *what, const void *where, int error)
+{
+	KUNIT_STATIC_STUB_REDIRECT(text_poke_failed, what, where, error);
+
+	if (where)
+		WARN_RATELIMIT(1, "%s at %pS: error %d, unchanged\n", what,
+			       where, error);
+	else
+		WARN_RATELIMIT(1, "%s: error %d, unchanged\n", what, error);
+}
