@@ -115,6 +115,8 @@
  *   - Say what is there now.  A caller that really cannot know passes NULL
  *     for @old; nobody else does.
  *   - Between add and finish, do not change the sites by other means.
+ *   - If it fails, keep what the text still leads to, and let it be tried again.
+ *     A caller that has no error to return says so, with text_poke_failed().
  *   - The text must stay.  A module's sites are poked from MODULE_STATE_COMING
  *     on until it is gone; before, while its text is being put together, use
  *     text_poke_early().

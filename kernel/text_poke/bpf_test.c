@@ -212,6 +212,7 @@ static void no_cpu_goes_meanwhile(struct kunit *test)
 #endif
 
 #if defined(CONFIG_HAVE_STATIC_CALL) && defined(CONFIG_KPROBES)
+DECLARE_BPF_DISPATCHER(text_poke_test)
 DEFINE_BPF_DISPATCHER(text_poke_test)
 
 #define HALF	(PAGE_SIZE / 2)
