@@ -91,7 +91,7 @@
  * If nobody listens, and the architecture says that every pair of old and new
  * instruction in the batch may be exchanged under a running CPU, a to e are
  * left out: write, sync.  This batch is called direct.  The choice is made
- * once per batch under text_mutex, and text_poke_barrier() keeps a new listener
+ * once per batch under text_mutex, and text_poke_settle() keeps a new listener
  * from appearing in the middle of one.
  *
  *
@@ -123,7 +123,7 @@
  *
  * Lock order: kprobe_mutex, ftrace_lock, cpu_hotplug_lock, jump_label_mutex or
  * static_call_mutex, text_mutex, then the lock of the writable alias.  BPF's
- * mutexes, and mmap_lock, are also taken before text_mutex.  The core takes no
+ * mutexes are also taken before text_mutex.  The core takes no
  * lock on its own besides the last, and never waits for another CPU with that one
  * held.  A batch with slots ends with text_poke_quiesce(), which takes long, but
  * none of these locks; a batch of nops, branches and calls has no slots.
@@ -218,6 +218,7 @@ bool text_poke_is_dying(unsigned long addr);
 bool text_poke_handle_trap(struct pt_regs *regs);
 void text_poke_barrier(void);
 void text_poke_failed(const char *what, const void *where, int error);
+void text_poke_settle(void);
 void text_poke_cpu_online(void);
 void text_poke_sync_by_ipi(void);
 void text_poke_sync_by_fence(void (*fence)(void));
@@ -413,6 +414,7 @@ void arch_text_poke_slot(const struct text_poke_site *site, void *slot);
 #else /* !CONFIG_TEXT_POKE */
 
 static inline void text_poke_barrier(void) { }
+static inline void text_poke_settle(void) { }
 static inline void text_poke_cpu_online(void) { }
 
 static __always_inline bool text_poke_handle_trap(struct pt_regs *regs)

@@ -725,14 +725,17 @@ static int write_traced(bool guarded, bool listening)
 
 static int write_batch(void)
 {
-	bool listening = perf_text_poke_enabled() && !busted(DEAF);
-	bool guarded = listening || !batch_is_atomic();
+	bool listening, guarded;
 	int ret;
 
+	text_poke_batch_begins();
+	listening = perf_text_poke_enabled() && !busted(DEAF);
+	guarded = listening || !batch_is_atomic();
 	if (busted(ALWAYS_DIRECT))
 		guarded = false;
 
 	ret = write_traced(guarded, listening);
+	text_poke_batch_ends();
 
 	text_poke_stats.batches++;
 	if (guarded)
@@ -1212,20 +1215,16 @@ int text_poke_early(void *addr, const void *old, const void *new, size_t len)
 }
 
 /**
- * text_poke_barrier - wait out the batch that is being written
+ * text_poke_barrier - wait until whoever changes text is done
  *
- * What it was decided on may hold no longer: that nobody listens, or that its
- * sites are text.  Called after an event that wants records has been counted, or
- * has come to where it gets them: on return whatever changes is recorded for it.
- * Called also before text is freed, when nobody can find it any more: on return
- * no store to it is under way.
+ * Called before text is freed, when nobody can find it any more: on return no
+ * site in it is queued, and no store to it is under way.  See text_poke_settle()
+ * for who begins to listen.
  *
  * Context: Process context, may sleep; text_mutex not held.
  */
 void text_poke_barrier(void)
 {
-	if (busted(NO_BARRIER))
-		return;
 	mutex_lock(&text_mutex);
 	mutex_unlock(&text_mutex);
 }

@@ -56,6 +56,8 @@ extern u64 text_poke_longest_map;
 
 void text_poke_warn(const char *what, const void *where);
 bool text_poke_mutex_is_held(void);
+void text_poke_batch_begins(void);
+void text_poke_batch_ends(void);
 void text_poke_unstick(void);
 atomic_t *text_poke_refs(int cpu);
 

@@ -925,17 +925,48 @@ static int listen_once(void *data)
 	return 0;
 }
 
+static bool late_listens;
+
+/* In the middle of a batch; returns when the listener had time enough. */
+static void listen_meanwhile(const void *addr, const void *old, size_t old_len,
+			     const void *new, size_t new_len)
+{
+	struct kunit *test = kunit_get_current_test();
+	struct task_struct *task;
+
+	task = kthread_run(listen_once, &late_listens, "text_poke_test");
+	KUNIT_EXPECT_FALSE(test, IS_ERR(task));
+	msleep(50);
+	KUNIT_EXPECT_FALSE(test, READ_ONCE(late_listens));
+	WRITE_ONCE(late_listens, READ_ONCE(late_listens) || IS_ERR(task));
+}
+
 /* Else the batch that is being written would have no records for it. */
 static void listeners_wait_for_the_batch(struct kunit *test)
 {
+	listen(test);
+	late_listens = false;
+	kunit_activate_static_stub(test, text_poke_record, listen_meanwhile);
+	KUNIT_EXPECT_EQ(test, 0, poke(site_addr(), insns.nop, insns.jump, LEN));
+	kunit_deactivate_static_stub(test, text_poke_record);
+	while (!READ_ONCE(late_listens))
+		msleep(20);
+	KUNIT_EXPECT_EQ(test, 0, poke(site_addr(), insns.jump, insns.nop, LEN));
+}
+
+/* Who holds it may wait for RCU; between batches there is nothing to wait for. */
+static void listeners_do_not_wait_for_the_mutex(struct kunit *test)
+{
 	struct task_struct *task;
 	bool listening = false;
+	int i;
 
 	scoped_guard(own_pokes) {
 		task = kthread_run(listen_once, &listening, "text_poke_test");
 		KUNIT_EXPECT_FALSE(test, IS_ERR(task));
-		msleep(50);
-		KUNIT_EXPECT_FALSE(test, READ_ONCE(listening));
+		for (i = 0; i < 100 && !READ_ONCE(listening); i++)
+			msleep(20);
+		KUNIT_EXPECT_TRUE(test, READ_ONCE(listening));
 	}
 	while (!IS_ERR(task) && !READ_ONCE(listening))
 		msleep(20);
@@ -1153,6 +1184,7 @@ static struct kunit_case text_poke_cases[] = {
 	KUNIT_CASE(handler_finds_every_site_and_no_other),
 	KUNIT_CASE(retiring_waits_for_handlers),
 	KUNIT_CASE(listeners_wait_for_the_batch),
+	KUNIT_CASE(listeners_do_not_wait_for_the_mutex),
 	KUNIT_CASE(traps_of_nobody_are_not_handled),
 	KUNIT_CASE(vanished_traps_are_executed_again),
 	KUNIT_CASE(rereads_are_bounded),

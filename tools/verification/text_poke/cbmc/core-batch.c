@@ -222,6 +222,14 @@ bool arch_text_poke_atomic(const struct text_poke_site *site)
 	return atomic;
 }
 
+void text_poke_batch_begins(void)
+{
+}
+
+void text_poke_batch_ends(void)
+{
+}
+
 void text_poke_publish(const struct text_poke_site *sites, unsigned int nr)
 {
 	prove(nr == NR, "all sites are published");

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Waiting for the batch that is being written, and for no more than that.
+ *
+ * Whoever begins to listen must not be taken for absent by a batch, and miss
+ * its end:
+ *
+ *   poker                               listener
+ *   ----------------------------------  ------------------------------------
+ *   batch_count is odd                  is counted, has a buffer, is enabled
+ *   full barrier                        full barrier
+ *   looks who listens                   looks at batch_count
+ *   writes and records
+ *   batch_count is even                 waits if it was odd, until it differs
+ *
+ * Of the two looks one at least sees what the other side has done.  Either the
+ * batch knows of the listener, or the listener of the batch.
+ *
+ * This does not wait for text_mutex: who holds that may wait for a grace period
+ * of RCU tasks, and nothing is half written meanwhile.
+ */
+#include <linux/compiler.h>
+#include <linux/sched.h>
+#include <linux/text_poke.h>
+#include <linux/wait.h>
+
+#include "busted.h"
+#include "internal.h"
+
+/* Odd while a batch is being written.  Written under text_mutex. */
+static unsigned int batch_count;
+
+static DECLARE_WAIT_QUEUE_HEAD(batch_over);
+
+/**
+ * text_poke_batch_begins - the batch is about to be written
+ *
+ * Called before it is decided whether the batch needs a guard and records.
+ *
+ * Context: Process context, text_mutex held.
+ */
+void text_poke_batch_begins(void)
+{
+	WRITE_ONCE(batch_count, batch_count + 1);
+	/*
+	 * Orders the count before looking who listens.  Pairs with smp_mb() in
+	 * text_poke_settle().  Otherwise both could be too early: the batch
+	 * goes on without records, and the listener copies the text in the
+	 * middle of it.
+	 */
+	smp_mb();
+}
+
+/**
+ * text_poke_batch_ends - all stores are made, and all records
+ *
+ * Context: Process context, text_mutex held.
+ */
+void text_poke_batch_ends(void)
+{
+	/*
+	 * Orders what was stored and recorded before the count.  Pairs with
+	 * the loads of the count in text_poke_settle() and settled(), after
+	 * which the text is copied.
+	 */
+	smp_store_release(&batch_count, batch_count + 1);
+	if (wq_has_sleeper(&batch_over))
+		wake_up_all(&batch_over);
+}
+
+static bool settled(unsigned int count)
+{
+	return smp_load_acquire(&batch_count) != count;
+}
+
+/**
+ * text_poke_settle - wait until the batch that is being written has ended
+ *
+ * What it was decided on may hold no longer: that nobody listens.  Called after
+ * an event that wants records has been counted, or has come to where it gets
+ * them: on return whatever changes is recorded for it.  Who is killed meanwhile
+ * does not wait on, and copies nothing either.
+ *
+ * It does not wait for text_mutex, nor for sites that are queued.
+ *
+ * Context: Process context, may sleep.
+ */
+void text_poke_settle(void)
+{
+	unsigned int count;
+
+	if (busted(NO_BARRIER))
+		return;
+	/*
+	 * Orders what makes the caller a listener before looking for a batch.
+	 * Pairs with smp_mb() in text_poke_batch_begins().
+	 */
+	smp_mb();
+	count = smp_load_acquire(&batch_count);
+	if (count & 1)
+		wait_event_killable(batch_over, settled(count));
+}
