@@ -2,8 +2,9 @@
 /*
  * Text-poke records of every CPU, kept in memory.
  *
- * A record goes to the buffer of the CPU that pokes, so there is one event and
- * one buffer per CPU, and order comes from the time. The time is
+ * A record goes to the buffer of the CPU that pokes, or of another one if that
+ * has none.  There is one event and one buffer per CPU that was online when they
+ * were opened, and order comes from the time. The time is
  * CLOCK_MONOTONIC_RAW: perf's own clock may differ between CPUs by more than
  * the time in which text_mutex changes hands.
  */
@@ -39,6 +40,7 @@ struct events {
 	int nr_rings;
 	size_t ring_bytes;
 	enum start how;
+	int only_cpu;
 	struct pokes pokes;
 	struct notes notes;
 	__u64 lost;
@@ -287,7 +289,7 @@ static int ring_open(struct ring *r, int cpu, enum start how)
 	return perf_open_disabled(cpu, r->leader);
 }
 
-/* CPUs that are not online answer ENODEV and have nothing to record. */
+/* CPUs that are not online answer ENODEV; the others get what they record. */
 static int rings_open(struct events *ev)
 {
 	int cpus = sysconf(_SC_NPROCESSORS_CONF);
@@ -296,6 +298,8 @@ static int rings_open(struct events *ev)
 	for (int cpu = 0; cpu < cpus; cpu++) {
 		struct ring *r = &ev->rings[ev->nr_rings];
 
+		if (ev->only_cpu >= 0 && cpu != ev->only_cpu)
+			continue;
 		r->bytes = ev->ring_bytes;
 		r->fd = ring_open(r, cpu, ev->how);
 		if (r->fd < 0 && errno == ENODEV)
@@ -315,12 +319,13 @@ static int rings_map(struct events *ev)
 	return 0;
 }
 
-static struct events *events_new(size_t ring_bytes, enum start how)
+static struct events *events_new(size_t ring_bytes, enum start how, int cpu)
 {
 	struct events *ev = must_alloc(calloc(1, sizeof(*ev)));
 
 	ev->ring_bytes = ring_bytes;
 	ev->how = how;
+	ev->only_cpu = cpu;
 	pthread_mutex_init(&ev->lock, NULL);
 	return rings_open(ev) ? NULL : ev;
 }
@@ -328,7 +333,7 @@ static struct events *events_new(size_t ring_bytes, enum start how)
 /* Without buffers, or disabled: nothing is recorded before events_start(). */
 struct events *events_prepare(enum start how)
 {
-	struct events *ev = events_new(RING_BYTES, how);
+	struct events *ev = events_new(RING_BYTES, how, -1);
 
 	if (!ev || how == START_MAP)
 		return ev;
@@ -373,10 +378,19 @@ struct events *events_open(void)
 	return ev && !events_start(ev) ? ev : NULL;
 }
 
+/* One event and one buffer, for all CPUs. */
+struct events *events_open_on(int cpu)
+{
+	struct events *ev = events_new(RING_BYTES, START_MAP, cpu);
+
+	return ev && !events_start(ev) ? ev : NULL;
+}
+
 /* Buffers of one page, which nobody reads before events_settle(). */
 struct events *events_open_small(void)
 {
-	struct events *ev = events_new(sysconf(_SC_PAGESIZE), START_MAP);
+	struct events *ev = events_new(sysconf(_SC_PAGESIZE), START_MAP,
+				       -1);
 
 	return ev && !rings_map(ev) ? ev : NULL;
 }
@@ -386,6 +400,15 @@ size_t events_settle(struct events *ev)
 {
 	events_drain(ev);
 	return ev->pokes.nr;
+}
+
+/* Begin anew, without the records so far. */
+void events_forget(struct events *ev)
+{
+	events_drain(ev);
+	pthread_mutex_lock(&ev->lock);
+	ev->pokes.nr = 0;
+	pthread_mutex_unlock(&ev->lock);
 }
 
 /*

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Who listens gets every record once, whichever CPU changes the text: also one
+ * that was offline when the events were opened, for which there is none; and is
+ * told how many are missing if there was no CPU to get them on.
+ */
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "../kselftest.h"
+#include "text_poke.h"
+
+#define LATE	1
+#define TOGGLES	11
+#define KEY	"/proc/sys/kernel/sched_schedstats"
+
+static struct image start, end;
+
+static void snapshot(struct image *img)
+{
+	free(img->bytes);
+	img->bytes = NULL;
+	if (text_read(img))
+		ksft_exit_fail_perror("reading /proc/kcore");
+}
+
+static void set_online(bool online)
+{
+	if (cpu_set_online(LATE, online))
+		ksft_exit_fail_perror("taking a CPU offline or online");
+}
+
+/* Returns how many records that has made. */
+static long toggle_on(int cpu)
+{
+	long records = counter_read("records");
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	if (sched_setaffinity(0, sizeof(one), &one))
+		ksft_exit_fail_perror("pinning to a CPU");
+	for (int i = 0; i < TOGGLES; i++)
+		if (write_file(KEY, i & 1 ? "0" : "1"))
+			ksft_exit_fail_perror(KEY);
+	return counter_read("records") - records;
+}
+
+static struct events *listen_on(int cpu)
+{
+	struct events *ev = cpu < 0 ? events_open() : events_open_on(cpu);
+
+	if (!ev)
+		ksft_exit_fail_perror("opening text-poke events");
+	return ev;
+}
+
+/* Two that listen, for neither may get what is meant for the other. */
+static void late_cpus_are_heard(void)
+{
+	struct events *ev[2];
+	long records;
+
+	set_online(false);
+	ev[0] = listen_on(-1);
+	ev[1] = listen_on(-1);
+	set_online(true);
+	snapshot(&start);
+	for (int i = 0; i < 2; i++)
+		events_forget(ev[i]);
+	records = toggle_on(LATE);
+	snapshot(&end);
+	for (int i = 0; i < 2; i++) {
+		size_t came = events_settle(ev[i]);
+
+		events_stop(ev[i]);
+		ksft_test_result(records > 0 && came == (size_t)records,
+				 "each_record_comes_once: %zu of %ld came\n",
+				 came, records);
+		ksft_test_result(!events_lost(ev[i]) &&
+				 replay_clean(events_pokes(ev[i]), &start, &end),
+				 "and_they_explain_the_text\n");
+	}
+}
+
+/* One event, of another CPU than the one that changes text. */
+static void other_cpus_are_heard(void)
+{
+	struct events *ev = listen_on(LATE);
+	long records = toggle_on(0);
+	size_t came = events_settle(ev);
+
+	ksft_test_result(records > 0 && came == (size_t)records,
+			 "other_cpus_are_heard: %zu of %ld came\n", came,
+			 records);
+	events_stop(ev);
+}
+
+/* What happens while its CPU is away is told when that is back. */
+static void absence_is_told(void)
+{
+	struct events *ev = listen_on(LATE);
+	long records = counter_read("records"), away;
+	size_t came;
+
+	set_online(false);
+	away = toggle_on(0);
+	set_online(true);
+	toggle_on(0);
+	records = counter_read("records") - records;
+	came = events_settle(ev);
+	events_stop(ev);
+	ksft_test_result(away > 0 && events_lost(ev) >= (__u64)away,
+			 "absence_is_told: %llu of %ld\n", events_lost(ev),
+			 away);
+	ksft_test_result(came + events_lost(ev) == (size_t)records,
+			 "and_nothing_else_is_missing: %zu of %ld came\n", came,
+			 records);
+}
+
+int main(void)
+{
+	ksft_print_header();
+	if (geteuid())
+		ksft_exit_skip("text-poke records and kcore need root\n");
+	mount_kernel_fs();
+	if (!hotplug_works())
+		ksft_exit_skip("no CPU can go offline\n");
+	if (counter_read("records") < 0 || access(KEY, W_OK))
+		ksft_exit_skip("no counters, or no key\n");
+	ksft_set_plan(7);
+	if (text_range(&start))
+		ksft_exit_fail_perror("finding _stext and _etext");
+	end = start;
+	late_cpus_are_heard();
+	other_cpus_are_heard();
+	absence_is_told();
+	ksft_finished();
+}
