@@ -35,6 +35,7 @@
  *
  *   text_poke_single(addr, old, new, len, emulate);
  *   text_poke_early(addr, old, new, len);
+ *   text_poke_stopped(changes, nr);
  *   text_poke_verify(addr, old, len);
  *   text_poke_quiesce();
  *   text_poke_wait_for_tasks();
@@ -95,6 +96,13 @@
  * from appearing in the middle of one.
  *
  *
+ * Where the manual allows a pair of instructions to be exchanged under a running
+ * CPU neither directly nor by way of the trap, text_poke_batch_add() refuses it.
+ * text_poke_stopped() stops the machine, once for all the changes that it gets,
+ * and records them while it is stopped.  An architecture that has such pairs
+ * selects HAVE_TEXT_POKE_STOP.
+ *
+ *
  * The trap handler acts as a nop, a branch or a call.  What it cannot act as it
  * may let the CPU execute out of line, in a slot: a copy of the instruction
  * with a trap behind it, from which the handler returns to behind the site.
@@ -138,7 +146,8 @@
  *   -EILSEQ      the old bytes are not what the caller said
  *   -ERANGE      the caller could not encode the new instruction
  *   -EOPNOTSUPP  the site has to trap, and either cannot, or nothing can act
- *                as its new instruction meanwhile
+ *                as its new instruction meanwhile; or no CPU may run it while
+ *                it is changed, see text_poke_stopped()
  *   -ENOMEM      no memory for a slot
  *   -EEXIST      the site overlaps another one of the batch
  *   -EBUSY       text_mutex is not held, or other CPUs cannot be waited for
@@ -199,6 +208,18 @@ struct text_poke_site {
 #endif
 };
 
+/**
+ * struct text_poke_change - one unit that is to change with the machine stopped
+ * @addr:	where it executes
+ * @old:	the bytes that are there now
+ * @new:	the bytes to put there
+ */
+struct text_poke_change {
+	void *addr;
+	u8 old[TEXT_POKE_UNIT];
+	u8 new[TEXT_POKE_UNIT];
+};
+
 int __must_check text_poke_batch_add(void *addr, const void *old,
 				     const void *new, size_t len,
 				     const void *emulate);
@@ -210,6 +231,8 @@ int __must_check text_poke_single(void *addr, const void *old, const void *new,
 				  size_t len, const void *emulate);
 int __must_check text_poke_early(void *addr, const void *old, const void *new,
 				 size_t len);
+int __must_check text_poke_stopped(struct text_poke_change *changes,
+				   unsigned int nr);
 int __must_check text_poke_verify(const void *addr, const void *old,
 				  size_t len);
 void text_poke_quiesce(void);

@@ -16,6 +16,7 @@ static const struct {
 	{ "batches",		&text_poke_stats.batches },
 	{ "direct",		&text_poke_stats.direct },
 	{ "guarded",		&text_poke_stats.guarded },
+	{ "stops",		&text_poke_stats.stops },
 	{ "syncs",		&text_poke_stats.syncs },
 	{ "mappings",		&text_poke_stats.mappings },
 	{ "records",		&text_poke_stats.records },

@@ -11,6 +11,7 @@
  * @batches:	batches written, of which
  * @direct:	 without a guard
  * @guarded:	 with one
+ * @stops:	how often the machine was stopped for changes
  * @syncs:	calls of arch_text_poke_sync()
  * @mappings:	calls of arch_text_poke_map()
  * @records:	records emitted, those of a reversal included
@@ -24,6 +25,7 @@ struct text_poke_stats {
 	u64 batches;
 	u64 direct;
 	u64 guarded;
+	u64 stops;
 	u64 syncs;
 	u64 mappings;
 	u64 records;

@@ -18,8 +18,9 @@
  *   +-----+---------+-----------+   +-----+---------+------------------+
  *   | NOP | BRK     | B <l_yes> |   | NOP | BRK     | BL <ftrace_call> |
  *
- * A kprobe has a BRK of its own (KPROBES_BRK_IMM), which kprobes handle.  It is
- * the trap then, so that guarding changes nothing but the order of things:
+ * A kprobe has a BRK of its own (KPROBES_BRK_IMM), which kprobes handle.  Over one
+ * of the instructions above it is the trap then, so that guarding changes nothing
+ * but the order of things:
  *
  *   | armed, step b | recorded, d | f           |
  *   +---------------+-------------+-------------+
@@ -47,11 +48,8 @@
  *     be executed while it is stored.  A kprobe puts BRK over an instruction
  *     of any kind, and takes it away again; guarded or not, that is one store
  *     which is outside of the promise whenever the instruction is not on the
- *     list, and nothing short of stopping the machine would change that.
- *     What is relied on instead is that an aligned word is stored at once and
- *     fetched at once, and that what a CPU makes of a word depends on that
- *     word alone: then what it fetches is the instruction or BRK, each of
- *     which is right at any time between the store and the end of the sync.
+ *     list.  So it is refused here, and kprobes have text_poke_stopped() stop
+ *     the machine, once for as many probes as are armed together.
  *   - For a bounded change-over the writer cleans the data cache to the point
  *     of unification, then invalidates the instruction cache, each with a DSB,
  *     and every CPU then goes through a context synchronisation event.  The
@@ -140,7 +138,7 @@ int arch_text_poke_prepare(struct text_poke_site *site, const void *emulate)
 	site->pass = is_probe(read_insn(site->old)) ||
 		     is_probe(read_insn(site->new));
 	if (site->pass)
-		return 0;
+		return arch_text_poke_atomic(site) ? 0 : -EOPNOTSUPP;
 
 	site->insn.insn = read_insn(emulate);
 	site->insn.how = aarch64_insn_emulation(site->insn.insn);
@@ -201,8 +199,11 @@ void arch_text_poke_trap(const struct text_poke_site *site, void *unit)
 	memcpy(unit, &brk, sizeof(brk));
 }
 
-/* Is it one of those that B2.2.5 lists?  B.cond is, but not BC.cond. */
-static bool is_listed(u32 insn)
+/*
+ * Is @insn one of those that B2.2.5 lists?  B.cond is, but not BC.cond.  If not,
+ * no CPU may execute it while it is stored, or while anything is stored over it.
+ */
+bool arch_text_poke_listed(u32 insn)
 {
 	return insn == aarch64_insn_gen_nop() || aarch64_insn_is_brk(insn) ||
 	       aarch64_insn_is_b(insn) || aarch64_insn_is_bl(insn) ||
@@ -211,11 +212,10 @@ static bool is_listed(u32 insn)
 	       aarch64_insn_is_tbz(insn) || aarch64_insn_is_tbnz(insn);
 }
 
-/* A kprobe: see above for what that rests on.  A guard would not help it. */
 bool arch_text_poke_atomic(const struct text_poke_site *site)
 {
-	return site->pass || (is_listed(read_insn(site->old)) &&
-			      is_listed(read_insn(site->new)));
+	return arch_text_poke_listed(read_insn(site->old)) &&
+	       arch_text_poke_listed(read_insn(site->new));
 }
 
 static bool within(const void *addr, const char *start, const char *end)

@@ -36,6 +36,8 @@ struct arch_text_poke_map {
 	unsigned long flags;
 };
 
+bool arch_text_poke_listed(u32 insn);
+
 bool arch_text_poke_atomic(const struct text_poke_site *site);
 #define arch_text_poke_atomic arch_text_poke_atomic
 

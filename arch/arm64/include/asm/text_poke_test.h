@@ -137,6 +137,9 @@ static inline bool text_poke_test_unencodable(void *insn)
 	return true;
 }
 
+/* One that B2.2.5 does not list. */
+#define TEXT_POKE_TEST_UNLISTED_ASM	"add	x0, x0, #0"
+
 /* What kprobes put there. */
 #define TEXT_POKE_TEST_PROBE	((u8 []){ 0x80, 0x00, 0x20, 0xd4 })
 

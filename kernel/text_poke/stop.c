@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Changes that a running CPU must not meet: those with the machine stopped.
+ *
+ * Some manuals promise nothing for most pairs of instructions if one is stored
+ * over the other while a CPU may execute it.  A guard does not help: its trap
+ * goes over the old instruction, and the new one over the trap, which makes two
+ * such pairs of one.
+ *
+ *   poker (in a stopper)                every other CPU (in its stopper)
+ *   ----------------------------------  ------------------------------------
+ *   waits until all have arrived        spins, with interrupts off
+ *   stores, flushes, refetches
+ *   emits one record per change
+ *   done = true ......................  done: refetches, goes on
+ *
+ * So all changes happen at one moment for every CPU, and records that are made
+ * then are as exact as those of a guarded batch.  One stop serves any number of
+ * changes.  What can interrupt a CPU even so, an NMI for one, must not be probed.
+ */
+#include <linux/atomic.h>
+#include <linux/cpumask.h>
+#include <linux/kernel.h>
+#include <linux/kprobes.h>
+#include <linux/perf_event.h>
+#include <linux/sort.h>
+#include <linux/stop_machine.h>
+#include <linux/text_poke.h>
+
+#include "debug.h"
+#include "internal.h"
+
+/**
+ * struct text_poke_stop - what is done while the machine is stopped
+ * @changes:	what to write
+ * @nr:		how many
+ * @listening:	somebody wants records
+ * @arrived:	how many CPUs do not run anything else any more
+ * @done:	they may go on
+ * @ret:	what text_poke_stopped() returns
+ */
+struct text_poke_stop {
+	const struct text_poke_change *changes;
+	unsigned int nr;
+	bool listening;
+	atomic_t arrived;
+	bool done;
+	int ret;
+};
+
+/* Put the old instructions back where the first @nr changes were made. */
+static int write_back(const struct text_poke_stop *stop, unsigned int nr)
+{
+	const struct text_poke_change *change;
+	int ret = 0;
+
+	for (change = stop->changes; change < stop->changes + nr; change++)
+		if (text_poke_write(change->addr, change->old, TEXT_POKE_UNIT))
+			ret = -EIO;
+	return ret;
+}
+
+static int write_changes(const struct text_poke_stop *stop)
+{
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < stop->nr; i++) {
+		ret = text_poke_write(stop->changes[i].addr,
+				      stop->changes[i].new, TEXT_POKE_UNIT);
+		if (ret)
+			return write_back(stop, i) ?: ret;
+	}
+	return 0;
+}
+
+static void record_changes(const struct text_poke_stop *stop)
+{
+	const struct text_poke_change *change;
+
+	for (change = stop->changes; change < stop->changes + stop->nr; change++)
+		text_poke_record(change->addr, change->old, TEXT_POKE_UNIT,
+				 change->new, TEXT_POKE_UNIT);
+}
+
+/* The last CPU to arrive writes, when all others spin in here. */
+static notrace int stop_cpu(void *data)
+{
+	struct text_poke_stop *stop = data;
+
+	if (atomic_inc_return(&stop->arrived) == num_online_cpus()) {
+		stop->ret = write_changes(stop);
+		arch_text_poke_sync_cpu();
+		if (!stop->ret && stop->listening)
+			record_changes(stop);
+		/* Pairs with the acquire of those that wait. */
+		smp_store_release(&stop->done, true);
+	} else {
+		/* Pairs with the release of the one that writes. */
+		while (!smp_load_acquire(&stop->done))
+			cpu_relax();
+		arch_text_poke_sync_cpu();
+	}
+	text_poke_check_refetched();
+	return 0;
+}
+NOKPROBE_SYMBOL(stop_cpu);
+
+static int cmp_changes(const void *a, const void *b)
+{
+	const struct text_poke_change *x = a, *y = b;
+
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+static int check_change(const struct text_poke_change *change)
+{
+	if (!IS_ALIGNED((unsigned long)change->addr, TEXT_POKE_UNIT))
+		return -EINVAL;
+	if (!arch_text_poke_is_text(change->addr))
+		return -ENXIO;
+	if (!arch_text_poke_trappable(change->addr) ||
+	    text_poke_in_trap_path(change->addr))
+		return -EOPNOTSUPP;
+	return text_poke_verify(change->addr, change->old, TEXT_POKE_UNIT);
+}
+
+static int check_changes(struct text_poke_change *changes, unsigned int nr)
+{
+	unsigned int i;
+	int ret = 0;
+
+	sort(changes, nr, sizeof(*changes), cmp_changes, NULL);
+	for (i = 0; i < nr && !ret; i++) {
+		ret = check_change(&changes[i]);
+		if (i && changes[i].addr == changes[i - 1].addr)
+			ret = -EEXIST;
+	}
+	return ret;
+}
+
+static void count(const struct text_poke_stop *stop)
+{
+	text_poke_stats.stops++;
+	if (stop->ret)
+		text_poke_stats.rolled_back++;
+	else
+		text_poke_stats.pokes += stop->nr;
+}
+
+/**
+ * text_poke_stopped - make changes with the machine stopped, once for all of them
+ * @changes:	what to change; will be sorted
+ * @nr:		how many
+ *
+ * For what text_poke_batch_add() refuses because a CPU might execute it just
+ * then.  Nothing executes as anything else meanwhile, and there is no guard.
+ *
+ * Context: Process context, may sleep; text_mutex held, and, taken before it,
+ * cpus_read_lock().
+ * Return: 0 or one of the errors listed in <linux/text_poke.h>: all changes are
+ * made or none is, but for -EIO.
+ */
+int text_poke_stopped(struct text_poke_change *changes, unsigned int nr)
+{
+	struct text_poke_stop stop = {
+		.changes	= changes,
+		.nr		= nr,
+		.listening	= perf_text_poke_enabled(),
+		.arrived	= ATOMIC_INIT(0),
+	};
+	int ret;
+
+	if (!text_poke_mutex_is_held()) {
+		text_poke_warn("text_mutex is not held", NULL);
+		return -EBUSY;
+	}
+	if (!nr)
+		return 0;
+	ret = check_changes(changes, nr);
+	if (ret) {
+		text_poke_stats.refused++;
+		return ret;
+	}
+
+	ret = stop_machine_cpuslocked(stop_cpu, &stop, cpu_online_mask);
+	if (ret)
+		return ret;
+	count(&stop);
+	if (stop.ret == -EIO)
+		text_poke_warn("cannot roll back, text stays as it is", NULL);
+	return stop.ret;
+}
