@@ -17,7 +17,7 @@ from unittest import mock
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from textpoke import arch as arches  # noqa: E402
-from textpoke import check, cli, endings, initramfs, kernel, known, ktap, paths, tests, torture  # noqa: E402
+from textpoke import check, cli, endings, initramfs, kept, kernel, known, ktap, paths, tests, torture  # noqa: E402
 from textpoke.errors import INFRA, OK, TEST_FAILED, Fail  # noqa: E402
 from textpoke.ktap import FAILED, PASSED, SKIPPED, Result  # noqa: E402
 
@@ -270,36 +270,44 @@ class KUnit(unittest.TestCase):
 class Counted(unittest.TestCase):
     def guests(self, name):
         folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
-        with mock.patch.multiple(tests, install_selftests=lambda *_: folder, programs=lambda *_: {}, run_selftests=mock.DEFAULT,
-                                 say=mock.DEFAULT) as mocks:
-            found = [guest() for guest in tests.counted_guests(name, Path(name))]
-        return found, folder / "kselftest-list.txt", mocks["run_selftests"]
+        with mock.patch.multiple(tests, install_selftests=lambda *_, **__: folder, programs=lambda *_: {}, say=mock.DEFAULT):
+            return list(tests.counted_guests(name, Path(name))), folder / "kselftest-list.txt"
 
     def test_a_guest_of_their_own_counts_for_those_that_do(self):
-        found, listed, run = self.guests("arm64")
-        self.assertEqual((len(found), listed.read_text()), (1, "perf_events:remove_on_exec\n"))
-        self.assertIn("-icount", run.call_args.kwargs["qemu_args"])
+        (guest,), listed = self.guests("arm64")
+        self.assertEqual(listed.read_text(), "perf_events:remove_on_exec\n")
+        self.assertIn("-icount", guest.how["qemu_args"])
 
     def test_or_there_is_none(self):
         self.assertEqual(self.guests("riscv")[0], [])
 
 
 class TakingTurns(unittest.TestCase):
-    def test_a_guest_that_cannot_be_booted_does_not_hide_the_others(self):
-        def gives(name):
-            return lambda *_: [Result(name, PASSED)]
+    def found(self, store, **ftracetest):
+        def gives(name, status=PASSED):
+            return check.Part(lambda: [Result(name, status)], lambda: [name])
 
         left_out = [Result("left out", SKIPPED)]
-        with (mock.patch.multiple(tests, ftracetest_guests=lambda *_: (left_out, [Ftracetest.refuse]), install_selftests=mock.DEFAULT,
-                                  selftests_guest=lambda *_: gives("replay"), kunit=gives("KUnit")),
-              mock.patch.object(torture, "torture_guest", gives("torture")),
-              mock.patch.multiple(check, _main_job=gives("the main job"), _guests=gives("guests")),
+        refused = check.Part(Ftracetest.refuse, lambda: ["ftracetest"])
+        with (mock.patch.multiple(tests, ftracetest_guests=lambda *_: (left_out, [refused]), install_selftests=mock.DEFAULT,
+                                  selftests_guest=lambda *_: gives("replay", FAILED), kunit_guest=lambda *_: gives("KUnit")),
+              mock.patch.object(torture, "torture_guest", lambda *_: gives("torture")),
+              mock.patch.multiple(check, _main_job=lambda *_: [Result("the main job", PASSED)], _guests=lambda *_: [Result("guests", PASSED)],
+                                  _main_job_parts=lambda *_: ["run"], _guests_parts=lambda *_: ["guests"], say=mock.DEFAULT),
               mock.patch.object(endings, "endings_guests", lambda *_: [gives("panic"), gives("crash")])):
-            found = [(each.name, each.status) for each in check._taking_turns("x86", None)]
-        self.assertEqual(found[0][1], FAILED)
-        self.assertEqual(found[1:], [*((f"x86: {name}", PASSED) for name in ("replay", "torture", "the main job", "KUnit", "guests",
-                                                                             "panic", "crash")),
-                                     ("x86: left out", SKIPPED)])
+            return list(check._taking_turns(store, "x86", Path("x86")))
+
+    def test_a_guest_that_cannot_be_booted_does_not_hide_the_others(self):
+        with tempfile.TemporaryDirectory() as folder:
+            first, second = (self.found(kept.Store(place=Path(folder))) for _ in range(2))
+        others = [("x86: replay", FAILED), *((f"x86: {name}", PASSED) for name in ("torture", "the main job", "KUnit", "guests", "panic", "crash")),
+                  ("x86: left out", SKIPPED)]
+        for found in first, second:
+            self.assertEqual(found[0].status, FAILED)
+            self.assertEqual([(each.name, each.status) for each in found[1:]], others)
+        self.assertEqual([each.name for each in first if each.unchanged], [])
+        # Neither what failed, nor what broke, nor what is not done at all.
+        self.assertEqual([each.name for each in second if not each.unchanged], [second[0].name, "x86: replay", "x86: left out"])
 
 
 class MainJob(unittest.TestCase):

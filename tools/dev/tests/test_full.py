@@ -13,7 +13,7 @@ from unittest import mock
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from textpoke import arch as arches  # noqa: E402
-from textpoke import full, kernel, known, lint, tests, torture  # noqa: E402
+from textpoke import full, kept, kernel, known, lint, tests, torture  # noqa: E402
 from textpoke.errors import INFRA, Fail  # noqa: E402
 from textpoke.ktap import FAILED, PASSED, Result  # noqa: E402
 from textpoke.patches import Patch  # noqa: E402
@@ -25,11 +25,11 @@ class KeepingSteps(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        self.place = Path(folder.name) / "kept.json"
+        self.place = Path(folder.name) / "passed"
         self.done = []
 
-    def report(self, key="one", only="*"):
-        return full.Kept(key, only, self.place)
+    def report(self, key="one", only="*", kind=full.Kept):
+        return kind(kept.Store(place=self.place), only, lambda _: [key])
 
     def step(self, report, name="a step", status=PASSED):
         def function():
@@ -45,7 +45,8 @@ class Keeping(KeepingSteps):
     def test_what_has_passed_is_not_done_again(self):
         first, second = (self.step(self.report()) for _ in range(2))
         self.assertEqual(first, (True, "ok a step: a case (a note)\n"))
-        self.assertEqual((first, self.done), (second, ["a step"]))
+        self.assertEqual(second, (True, "ok a step: a case (a note; unchanged)\n"))
+        self.assertEqual(self.done, ["a step"])
 
     def test_what_has_failed_is(self):
         for _ in range(2):
@@ -68,8 +69,7 @@ class Keeping(KeepingSteps):
 
     def test_an_architecture_has_a_key_of_its_own(self):
         for key in ("one", "two"):
-            report = self.report(key)
-            report.keys = {"x86": "its own"}
+            report = full.Kept(kept.Store(place=self.place), parts=lambda arch: ["its own" if arch == "x86" else key])
             for name in ("x86: KASAN", "code: checkpatch"):
                 self.step(report, name)
         self.assertEqual(self.done, ["x86: KASAN", "code: checkpatch", "code: checkpatch"])
@@ -100,7 +100,7 @@ class Naming(KeepingSteps):
     """LIST=1: nothing is done."""
 
     def listed(self, *names, only="*"):
-        report = full.Steps("one", only, self.place)
+        report = self.report(only=only, kind=full.Steps)
         said = "".join(self.step(report, name)[1] for name in names)
         with contextlib.redirect_stdout(io.StringIO()) as out:
             code = report.end()
@@ -159,7 +159,7 @@ class Variants(unittest.TestCase):
     def test_and_has_selftests_like_it(self):
         other = replace(arches.get("riscv"), machine="virt")
         with mock.patch.multiple(tests, install_selftests=lambda name, *_: Path(f"selftests-{name}"), programs=lambda name, _: {},
-                                 run_selftests=lambda name, kdir, targets, folder, programs, **_: [(f"{name}", targets, folder)],
+                                 selftests_in=lambda name, kdir, targets, folder, *_, **__: lambda: [(f"{name}", targets, folder)],
                                  say=mock.DEFAULT):
             found = [tests.selftests(name, Path("riscv")) for name in (other, "riscv")]
         self.assertEqual(found[0], found[1])
@@ -177,27 +177,6 @@ class Variants(unittest.TestCase):
 
 def patch(*changes, adds=()):
     return Patch("s", "a", "d", "l", adds, "".join(f"diff --git a/{path} b/{path}\n" for path in changes))
-
-
-class WhatConcernsAnArchitecture(unittest.TestCase):
-    def test_its_own_code_and_what_it_shares(self):
-        for path in ("arch/arm64/Kconfig", "arch/Kconfig", "kernel/text_poke/core.c", "tools/testing/selftests/text_poke/replay.c"):
-            self.assertTrue(full.concerns(path, "arm64"), path)
-
-    def test_not_that_of_others_and_what_is_read(self):
-        for path in ("arch/x86/Kconfig", "Documentation/core-api/text-poke.rst", "MAINTAINERS", "tools/verification/text_poke/batch.pml"):
-            self.assertFalse(full.concerns(path, "arm64"), path)
-
-    def test_keys_change_with_it(self):
-        series = [patch("arch/x86/Kconfig"), patch("arch/arm64/Kconfig"), patch("Documentation/a.rst"),
-                  patch("arch/x86/Makefile", "include/linux/a.h")]
-        with mock.patch.object(full.patches, "kept", lambda: {}), mock.patch.object(full.patches, "load", lambda: series):
-            keys = {name: full.key_of(name) for name in ("x86", "arm64")}
-            for number, changed in enumerate((["x86"], ["arm64"], [], ["x86"])):
-                series[number] = patch(*series[number].changes, f"{series[number].changes[0]}.2")
-                now = {name: full.key_of(name) for name in keys}
-                self.assertEqual([name for name in keys if keys[name] != now[name]], changed)
-                keys = now
 
 
 class WhereAPatchIsBuilt(unittest.TestCase):

@@ -223,7 +223,7 @@ class Time(unittest.TestCase):
         each = seconds / len(models.STEPS)
         clock = itertools.accumulate(itertools.cycle((1, each)))
         report, said = mock.Mock(), []
-        report.step.side_effect = lambda name, results, *args: wanted(name) and list(results(*args))
+        report.step.side_effect = lambda name, results, *args, parts: wanted(name) and list(results(*args))
         with (mock.patch.object(models, "say", said.append),
               mock.patch.object(models.time, "monotonic", lambda: next(clock)),
               mock.patch.dict(models.STEPS, {name: tuple for name in models.STEPS})):

@@ -179,16 +179,18 @@ class Trials(unittest.TestCase):
         self.assertEqual([each.status for each in found], [PASSED, PASSED, SKIPPED])
 
     def test_the_guest_of_the_selftests_takes_a_mutant(self):
-        def boots(name, kdir, targets, folder, programs, **how):
-            return [how | {"targets": targets, "list": (folder / "kselftest-list.txt").read_text()}]
+        def boots(name, kdir, initrd, **how):
+            return [how | {"list": initrd}]
 
-        with (tempfile.TemporaryDirectory() as folder, mock.patch.object(tests, "install_selftests", lambda *_: Path(folder)),
-              mock.patch.object(tests, "programs", lambda *_: {}), mock.patch.object(tests, "run_selftests", boots)):
+        with (tempfile.TemporaryDirectory() as folder, mock.patch.object(tests, "install_selftests", lambda *_, **__: Path(folder)),
+              mock.patch.multiple(tests, programs=lambda *_: {}, in_guest=boots, _selftests_results=lambda *what: what[-1]),
+              mock.patch.object(tests.initramfs, "build_initramfs",
+                                lambda name, extra, args, **_: (args, (extra["selftests"] / "kselftest-list.txt").read_text()))):
             mutants._installed.cache_clear()
             self.addCleanup(mutants._installed.cache_clear)
             how, = mutants.TRIALS[mutants.SELFTESTS]("x86", None, "text_poke.busted=deaf")
         self.assertEqual((how["append"], how["timeout"]), ("text_poke.busted=deaf", mutants.SELFTESTS_TIMEOUT))
-        self.assertEqual((how["targets"], how["list"]), (("text_poke",), "text_poke:replay\n"))
+        self.assertEqual(how["list"], (("text_poke",), "text_poke:replay\n"))
 
 
 class Command(unittest.TestCase):

@@ -145,12 +145,15 @@ class Running(unittest.TestCase):
             self.assertTrue(f"did {what}" in script or f"/{what}" in script or f'"{word}"' in kernel, what)
 
     def test_arm64_has_nmis(self):
-        replaced = dict.fromkeys(("tests", "initramfs", "say", "print"), mock.DEFAULT)
-        with mock.patch.multiple(torture, create=True, **replaced) as mocks:
-            mocks["tests"].sent.return_value = ""
-            mocks["tests"].in_guest.return_value.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
-            torture.torture_guest("arm64", Path(), Path(), append="nokaslr")
-        self.assertTrue(mocks["tests"].in_guest.call_args[0][3].endswith(" irqchip.gicv3_pseudo_nmi=1 nokaslr"))
+        guest = torture.torture_guest("arm64", Path("arm64"), Path(), append="nokaslr")
+        self.assertTrue(guest.how["append"].endswith(" irqchip.gicv3_pseudo_nmi=1 nokaslr"))
+
+    def test_what_the_guest_has_sent_is_judged(self):
+        with (tempfile.TemporaryDirectory() as folder, mock.patch.object(torture, "print", create=True),
+              mock.patch.multiple(torture.tests, sent=lambda *_: "", guest_results=lambda *_: [])):
+            found = torture._guest_results("arm64", 1, mock.Mock(folder=Path(folder)))
+            self.assertEqual(sorted(path.name for path in Path(folder).iterdir()), ["counts", "kernel", "replay"])
+        self.assertIn(FAILED, [each.status for each in found])
 
 
 if __name__ == "__main__":

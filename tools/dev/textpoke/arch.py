@@ -42,6 +42,11 @@ class Arch:
         return self.name
 
     @property
+    def source(self):
+        """The folder of its own in arch/."""
+        return self.kind_of or self.name
+
+    @property
     def compiler_packages(self):
         """What cross-compiles for it with GCC."""
         return host.CROSS[self.name]

@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import arch as arches
-from . import host, initramfs, kernel, paths
+from . import host, initramfs, kernel, made, paths
 from .console import Console
 from .errors import HANG, INFRA, MISSING, OK, PANIC, TEST_FAILED, USAGE, Fail
 from .qmp import SOCKET, Qmp
@@ -471,6 +471,16 @@ def boot(arch, kernel_path, initrd, smp=2, append="", qemu_args="", timeout=None
     if timeout is None and not interactive:
         timeout = default_timeout(smp, free)
     return _result(_run(command, folder, mode, echo, timeout, grace), command, version, out)
+
+
+def identity(arch, kernel_path, initrd, append="", smp=2, qemu_args="", mem=MEMORY, **how):
+    """All that goes into a boot, as parts to be hashed: not where it lies, nor how busy this machine is."""
+    arch = arches.get(arch)
+    command = compose(arch, "kernel", initrd and "initrd", smp, append, qemu_args, mem)
+    _good_qemu(arch)
+    files = [kernel.image_of(arch, kernel_path), *[Path(initrd)] * bool(initrd)]
+    return [command, sorted(f"{name}={value}" for name, value in how.items()), files,
+            made.packages(*host.QEMU[arch.name]), list(made.programs(arch.qemu))]
 
 
 def report(result):

@@ -20,7 +20,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import claims, host, paths, series
+from . import claims, host, made, paths, series
 from .errors import INFRA, Fail
 from .ktap import FAILED, Result
 from .say import output
@@ -191,6 +191,17 @@ def mutants(folder=FOLDER):
     for path in sorted(folder.glob("*.c")):
         for mutant in parse(path, path.read_text()).mutants:
             yield f"{path.name}: {mutant.name}", _called(path, mutant)
+
+
+def parts():
+    """What the results are made from (see made.py): the harnesses, and all of the tree that they may include."""
+    def wanted(path, _):
+        return not path.startswith(("Documentation/", "tools/testing/", "tools/verification/", "samples/"))
+
+    host.need("gcc")
+    loader = program()[0]
+    return [list(made.folder(FOLDER)), made.base(), list(made.series_of("", wanted)), list(made.folder(loader.parents[3])),
+            made.packages("gcc", "libc6-dev"), list(made.programs("gcc", "cpp")), made.environment(), made.modules("cbmc")]
 
 
 def results(folder=FOLDER):

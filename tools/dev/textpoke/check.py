@@ -9,12 +9,14 @@ import functools
 import os
 import re
 import sys
+import time
 import traceback
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from . import arch as arches
-from . import boot, endings, gates, host, initramfs, kernel, ktap, models, paths, tests, torture
+from . import boot, endings, gates, host, initramfs, kept, kernel, ktap, made, models, paths, perf, run, series, tests, torture
 from .errors import OK, TEST_FAILED, Fail
+from .kept import NOTHING
 from .ktap import FAILED, PASSED, SKIPPED, Result
 from .say import run as command
 from .say import say
@@ -37,31 +39,44 @@ def _results(name, function, *args):
 
 
 class Report:
-    """Prints results as they come, and counts them; failures once more at the end."""
+    """Prints results as they come, and counts them; failures once more at the end.
 
-    def __init__(self):
+    store   where results of steps are looked for that say what they are made from; None: all are done
+    """
+
+    def __init__(self, store=None):
+        self.store = store
         self.count = {PASSED: 0, FAILED: 0, SKIPPED: 0}
+        self.unchanged = 0
         self.failed = []
 
     def add(self, results):
         for result in results:
             self.count[result.status] += 1
-            note = f" ({result.note})" if result.note else ""
-            print(f"{WORDS[result.status]} {result.name}{note}", flush=True)
+            self.unchanged += result.unchanged
+            print(f"{WORDS[result.status]} {result.name}{result.remark}", flush=True)
             for line in result.said:
                 print(f"    {line}", flush=True)
             if result.status == FAILED:
-                self.failed.append(f"failed: {result.name}{note}")
+                self.failed.append(f"failed: {result.name}{result.remark}")
 
-    def step(self, name, function, *args):
-        """Add what a step gives; one that breaks is itself a failed test. Returns whether all passed."""
+    def step(self, name, function, *args, parts=NOTHING):
+        """Add what a step gives; one that breaks is itself a failed test. Returns whether all passed.
+
+        parts   a function that gives what the step is made from (see kept.py); without it the step is always done
+        """
         before = self.count[FAILED]
-        self.add(_results(name, function, *args))
+        self.add(_results(name, self._once, name, parts, function, *args))
         return self.count[FAILED] == before
+
+    def _once(self, name, parts, function, *args):
+        return self.store.once(name, parts, function, *args) if self.store else function(*args)
 
     def end(self):
         """The last lines, and the exit code."""
         counts = [f"{self.count[status]} {status}" for status in (PASSED, FAILED, SKIPPED)]
+        if self.unchanged:
+            print(f"unchanged: {self.unchanged} of these were done by an earlier run, from the same (FRESH=1 does all again)")
         print("\n".join([*self.failed, ", ".join(counts)]), flush=True)
         return TEST_FAILED if self.count[FAILED] or not self.count[PASSED] else OK
 
@@ -93,13 +108,19 @@ def _unit_tests(prefix, env=None):
         yield Result(f"{prefix}: {path.stem}", FAILED if status else PASSED, _why(log) if status else "")
 
 
-def boots(name, kdir, append="", smp=2, paging=""):
-    """The kernel boots to our init with all its CPUs, with that paging, and has nothing to complain about.
+def boots_guest(name, kdir, append="", smp=2, paging=""):
+    """What boots the kernel to our init with all its CPUs, with that paging, and looks for complaints.
 
     Its CPUs take turns where its text changes meanwhile, as in all tests: see tests.in_guest().
     """
-    initrd = initramfs.build_initramfs(name, job=boot.HELLO, args=[str(smp), *filter(None, [paging])])
-    result = boot.boot(name, kdir, initrd, append=append, smp=smp, echo=False, turns=arches.get(name).has_backend)
+    def initrd():
+        return initramfs.build_initramfs(name, job=boot.HELLO, args=[str(smp), *filter(None, [paging])])
+
+    how = {"append": append, "smp": smp, "echo": False, "turns": arches.get(name).has_backend}
+    return tests.Guest(name, kdir, initrd, _booted, how, boot.boot)
+
+
+def _booted(result):
     booted = result.verdict == 0 and result.code == OK
     if not booted:
         boot.report(result)
@@ -108,9 +129,9 @@ def boots(name, kdir, append="", smp=2, paging=""):
     yield Result("boots without a complaint", FAILED if complaint else PASSED, complaint)
 
 
-def _build(name):
-    kernel.build_kernel(name)
-    yield Result(f"{name}: builds with the series", PASSED)
+def boots(*what):
+    """The results of that."""
+    return boots_guest(*what)()
 
 
 def named(prefix, results):
@@ -126,6 +147,13 @@ def _guests(name, kdir):
     yield Result("guests that pass, fail, panic and hang are told apart", FAILED if status else PASSED, _why(log) if status else "")
 
 
+def _guests_parts(name, kdir):
+    """What that is made from."""
+    # The modules' own initramfs has what every guest of theirs has, but for its job.
+    initrd = initramfs.build_initramfs(name, kdir=kdir)
+    return [boot.identity(name, kdir, initrd), made.modules("check", "boot"), [UNIT_TESTS / "test_boot.py"], list(made.programs("tar"))]
+
+
 def _main_job(name):
     """`make run`, whose verdict is its exit status; what it prints goes into a log."""
     log = paths.LOGS / f"run-{name}.log"
@@ -133,32 +161,76 @@ def _main_job(name):
     yield Result("the main job records, decodes and replays", FAILED if code else PASSED, f"see {log}" if code else "")
 
 
-def _taking_turns(name, kdir):
+def _main_job_parts(name, kdir):
+    """What that is made from: its guest, and all that perf is made from."""
+    snapshot = run.build_snapshot(name, kdir / "main-job")
+    initrd = initramfs.build_initramfs(name, extra={"/usr/bin/text_snapshot": snapshot}, job=run.JOB, kdir=kdir)
+    return [boot.identity(name, kdir, initrd), perf.parts(name), made.modules("run", "cli"), [paths.DEV / "tp"]]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a step that can be done by itself, and what it is made from."""
+
+    function: object
+    parts: object
+
+    def __call__(self):
+        return self.function()
+
+
+def _taking_turns(store, name, kdir):
     """Tests whose guests' CPUs take turns: each needs one of ours. What takes longest comes first."""
     left_out, ftracetest = tests.ftracetest_guests(name, kdir)
     own = tests.install_selftests(name, kdir, tests.OWN)
     parts = [
-        *(("ftracetest", guest) for guest in ftracetest),
+        *((f"ftracetest {number}", guest) for number, guest in enumerate(ftracetest, 1)),
         ("selftests", tests.selftests_guest(name, kdir)),
         *(("selftests that count", guest) for guest in tests.counted_guests(name, kdir)),
-        ("torture", functools.partial(torture.torture_guest, name, kdir, own)),
-        ("the main job", functools.partial(_main_job, name)),
-        ("KUnit", functools.partial(tests.kunit, name, kdir)),
-        ("guests", functools.partial(_guests, name, kdir)),
-        *(("endings", guest) for guest in endings.endings_guests(name, kdir, own)),
+        ("torture", torture.torture_guest(name, kdir, own)),
+        ("the main job", Part(functools.partial(_main_job, name), functools.partial(_main_job_parts, name, kdir))),
+        ("KUnit", tests.kunit_guest(name, kdir)),
+        ("guests", Part(functools.partial(_guests, name, kdir), functools.partial(_guests_parts, name, kdir))),
+        *((f"ending {number}", guest) for number, guest in enumerate(endings.endings_guests(name, kdir, own), 1)),
     ]
-    for results in tests.side_by_side([lambda part=part: list(_results(*part)) for part in parts]):
+    for results in tests.side_by_side([functools.partial(_part, store, name, *part) for part in parts]):
         yield from named(name, results)
     yield from named(name, left_out)
 
 
-def _architecture(report, name):
+def _part(store, name, title, part):
+    """The results of a part, which may be known; one that breaks is itself a failed test."""
+    begin = time.monotonic()
+    results = list(_results(title, store.once, f"{name}: {title}", part.parts, part))
+    say(f"{name}: {title}: {time.monotonic() - begin:.0f} s")
+    return results
+
+
+def _built_and_tested(store, name):
     """Build and boot one architecture's kernel, and test it if it has a backend."""
-    if not report.step(f"{name}: builds with the series", _build, name):
-        return
-    kdir = kernel.folder(name)
-    if report.step(f"{name}: boots", lambda: named(name, boots(name, kdir))) and arches.get(name).has_backend:
-        report.step(f"{name}: guests", _taking_turns, name, kdir)
+    kdir = kernel.build_kernel(name)
+    yield Result(f"{name}: builds with the series", PASSED)
+    beyond = made.read_beyond(name, kdir, series.source_tree())
+    yield Result(f"{name}: is made from nothing of other architectures", FAILED if beyond else PASSED, ", ".join(beyond[:5]))
+    guest = boots_guest(name, kdir)
+    booted = list(_results("boots", store.once, f"{name}: boots", guest.parts, guest))
+    yield from named(name, booted)
+    if arches.get(name).has_backend and all(each.status == PASSED for each in booted):
+        yield from _taking_turns(store, name, kdir)
+
+
+def _architecture_parts(name):
+    """What all that is made from."""
+    foreign = [initramfs.busybox(name)]
+    if arches.get(name).has_backend:
+        foreign += [initramfs.static_program(name, tests.BASH, "bash-static"), *made.folder(perf.foreign_libraries(name))]
+    return [list(made.architecture(name)), foreign, made.modules("kernel", "boot", "tests", "torture", "endings", "run", "kept", "made"),
+            [paths.DEV / "textpoke/check.py", paths.DEV / "textpoke/cli.py", paths.DEV / "tp", UNIT_TESTS / "test_boot.py"]]
+
+
+def _architecture(report, name):
+    report.step(f"{name}: kernel and guests", _built_and_tested, report.store or kept.Store(), name,
+                parts=functools.partial(_architecture_parts, name))
 
 
 def names(options):
@@ -172,8 +244,8 @@ def names(options):
 def everything(report, architectures):
     """All of check, into a report."""
     say(f"{os.cpu_count()} CPUs; everything generated goes to {paths.BUILD}")
-    report.step("series: gates", _gates)
-    report.step("tools: unit tests", _unit_tests, "tools")
+    report.step("series: gates", _gates, parts=NOTHING)
+    report.step("tools: unit tests", _unit_tests, "tools", parts=NOTHING)
     models.run(report)
     for name in architectures:
         _architecture(report, name)
@@ -181,13 +253,13 @@ def everything(report, architectures):
 
 def main(options):
     """`check`: all of it, or what concerns one architecture."""
-    report = Report()
+    report = Report(kept.Store(options.flag("FRESH")))
     everything(report, names(options))
     return report.end()
 
 
 def formal():
-    """`models`: the formal models and their mutants."""
+    """`models`: the formal models and their mutants, all of them, for that is what is asked for."""
     report = Report()
     models.run(report)
     return report.end()

@@ -34,6 +34,7 @@ VARIABLES = {
     "ONLY": "the steps of check-full (`arm64: KASAN*`) or the mutants (`no-sync-*`) to do, as a pattern",
     "CASE": "the cases to try: what their names begin with (`28`; default: all)",
     "LIST": "1: name the steps of check-full, and which of them are still to do",
+    "FRESH": "1: do everything, also what is unchanged since it passed",
     "OUT": "the folder that `series` writes (default: build/series)",
 }
 # Not for the programs we start: the kernel's own make would take them for its options.
@@ -130,9 +131,10 @@ COMMANDS = {
     "help": Command("this list", "", lambda options: print(usage())),
     "run": Command("the main job: boot with the series, record text pokes, decode them, give a verdict",
                    "ARCH LLVM KERNEL BASE SMP TIMEOUT", _pass("run", "main")),
-    "check": Command("the tests, on every architecture with a backend; the last line counts them", "ARCH KERNEL", _pass("check", "main")),
+    "check": Command("the tests, on every architecture with a backend; the last line counts them", "ARCH KERNEL FRESH",
+                     _pass("check", "main")),
     "check-full": Command("all that, and kernels of other kinds, every patch, sparse and the like: hours; goes on where it was",
-                          "ARCH KERNEL ONLY LIST", _pass("full", "main")),
+                          "ARCH KERNEL ONLY LIST FRESH", _pass("full", "main")),
     "kernel": Command("build/<arch>: the kernel with the series", "ARCH LLVM KERNEL BASE", _kernel),
     "base-kernel": Command("build/base-<arch>: the same without the series", "ARCH LLVM KERNEL", lambda options: _kernel(options, True)),
     "boot": Command("boot any kernel with any initramfs; it passes if its /init or job does", GUEST, _pass("boot", "main")),

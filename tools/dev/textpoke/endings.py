@@ -12,7 +12,6 @@ from . import arch as arches
 from . import boot, initramfs, tests
 from .errors import OK, PANIC
 from .ktap import FAILED, PASSED, Result
-from .say import say
 
 ARMED = "the text is full of traps"
 PANICKED = "Kernel panic - not syncing: sysrq triggered crash"
@@ -66,11 +65,8 @@ def _initrd(name, kdir, programs, how):
                                      args=[how, f"{boot.command_line(arches.get(name), NEXT)} maxcpus=1"])
 
 
-def ending(name, kdir, programs, how):
-    """Boot a guest that ends in one way; its results."""
-    say(f"a guest on {name} that ends in the middle of a batch: {how}")
-    result = boot.boot(name, kdir, _initrd(name, kdir, programs, how), append=f"{tests.LOG} {RESERVED}", timeout=TIMEOUT, echo=False,
-                       turns=True, grace=TIMEOUT if how == "crash" else boot.PANIC_GRACE)
+def _results(how, result):
+    """What is made of a guest that ended in one way."""
     if how == "panic":
         wrong = panic_verdict(result.code, result.console)
         return [_result("a panic is told, and ends the guest", not wrong, wrong)]
@@ -78,7 +74,14 @@ def ending(name, kdir, programs, how):
     return [_result(NEXT_KERNELS[how], not wrong, wrong)]
 
 
+def ending(name, kdir, programs, how):
+    """What boots a guest that ends in one way."""
+    grace = TIMEOUT if how == "crash" else boot.PANIC_GRACE
+    words = {"append": f"{tests.LOG} {RESERVED}", "timeout": TIMEOUT, "echo": False, "turns": True, "grace": grace}
+    return tests.Guest(name, kdir, lambda: _initrd(name, kdir, programs, how), functools.partial(_results, how), words, boot.boot)
+
+
 def endings_guests(name, kdir, folder):
     """What boots a guest for each way, with our selftests in a folder; each gives its results."""
     programs = {"selftests": folder, "usr/bin/kexec": tests.program(name, kdir, "kexec")}
-    return [functools.partial(ending, name, kdir, programs, how) for how in ("panic", *arches.get(name).endings)]
+    return [ending(name, kdir, programs, how) for how in ("panic", *arches.get(name).endings)]

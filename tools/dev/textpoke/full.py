@@ -2,26 +2,27 @@
 """`make check-full`: everything of `make check`, and what takes hours.
 
 Kernels of other kinds are built and tested, every patch is built, and tools that read code
-look at it. What has passed is written down as soon as it has, with what it was made from:
+look at it. What has passed is kept as soon as it has, with what it was made from (kept.py):
 an interrupted run goes on where it was, and a passed step is done again only when what
-concerns its architecture has changed, of the series or of the configuration. ONLY=PATTERN
-picks steps by their names, and LIST=1 tells which have passed and which are left.
+concerns its architecture has changed, be it of the series, the configuration, these tools
+or the machine. ONLY=PATTERN picks steps by their names, LIST=1 tells which have passed and
+which are left, and FRESH=1 does all.
 """
 
-import hashlib
-import json
-import re
+import functools
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 
 from . import arch as arches
 from . import base as bases
-from . import cases, check, coverage, host, initramfs, kernel, lint, patches, paths, series, tests, torture, worldswitch
+from . import cases, check, coverage, host, kept, kernel, lint, made, paths, series, tests, torture, worldswitch
 from .errors import OK, USAGE, Fail
+from .kept import NOTHING
 from .ktap import PASSED, Result
 from .say import say
 
-KEPT = paths.BUILD / "check-full.json"
+# Packages that only kernels and tools of other kinds want.
+OTHER_TOOLS = (*host.LLVM, *host.LINT, *host.BTF)
 CODE = (".c", ".h", ".S", "Kconfig", "Makefile", ".lds.S", ".tbl")
 
 
@@ -77,53 +78,30 @@ PARTS = {"boots": check.boots, "KUnit": tests.kunit, "selftests": tests.selftest
 
 
 class Kept(check.Report):
-    """A report whose passed steps outlive it.
+    """A report of which steps can be picked, and are kept though they do not say what they are made from.
 
-    key   changes with whatever steps are made from
-    keys  architecture -> what only its own steps are made from
+    store   where results are kept
+    parts   a function from a step's name to what it is made from; without one, from everything
     """
 
-    def __init__(self, key, only="*", place=None, keys=None):
-        super().__init__()
-        self.key, self.only, self.place, self.keys = key, only, place or KEPT, keys or {}
-        self.known = self._load()
+    def __init__(self, store, only="*", parts=None):
+        super().__init__(store)
+        self.only, self.parts = only, self.remembered(parts or (lambda _: everything()))
         self.names = []
-
-    def _load(self):
-        return json.loads(self.place.read_text()) if self.place.exists() else {}
 
     def wanted(self, name):
         return fnmatch(name, self.only)
 
-    def _save(self, name, key, results):
-        """Another run, of another architecture perhaps, may have saved something since."""
-        with host.locked(self.place.stem, self.place.parent):
-            self.known = self._load()
-            self.known[name] = {"key": key, "results": [[each.name, each.status, each.note] for each in results]}
-            patches.write(self.place, json.dumps(self.known) + "\n")
-
-    def _passed(self, name, key):
-        """Whether it has passed as it would be made now."""
-        return self.known.get(name, {}).get("key") == key
-
-    def step(self, name, function, *args, key=None):
+    def step(self, name, function, *args, parts=None):
         """A step that is asked for; returns whether it has passed or was not asked for."""
-        key = key or self.keys.get(name.split(":")[0], self.key)
         self.names.append(name)
-        return not self.wanted(name) or self._wanted_step(name, key, function, *args)
+        # Those of an architecture, whose name begins theirs, have what concerns that one in common.
+        parts = parts or functools.partial(self.parts, name.split(":")[0])
+        return not self.wanted(name) or self._wanted_step(name, parts, function, *args)
 
-    def _wanted_step(self, name, key, function, *args):
-        """It is done, unless it has passed before."""
-        if self._passed(name, key):
-            say(f"{name}: passed before")
-            self.add(Result(*each) for each in self.known[name]["results"])
-            return True
+    def _wanted_step(self, name, parts, function, *args):
         say(f"step: {name}")
-        results = []
-        passed = super().step(name, _remembered, results, function, *args)
-        if passed:
-            self._save(name, key, results)
-        return passed
+        return super().step(name, function, *args, parts=parts)
 
     def _check_only(self):
         """A pattern that fits nothing is a slip."""
@@ -135,9 +113,13 @@ class Kept(check.Report):
         self._check_only()
         return super().end()
 
-    def keep(self, name, function, key=None):
+    def remembered(self, function):
+        """A function that gives parts, which are asked for before a step and behind it."""
+        return function
+
+    def keep(self, name, function, parts=None):
         """A step whose results are called as it is."""
-        return self.step(name, lambda: check.named(name, function()), key=key)
+        return self.step(name, lambda: check.named(name, function()), parts=parts)
 
 
 class Steps(Kept):
@@ -147,25 +129,22 @@ class Steps(Kept):
         super().__init__(*what, **how)
         self.left = 0
 
-    def _wanted_step(self, name, key, function, *args):
+    def _wanted_step(self, name, parts, function, *args):
         """As if it passed, so that what depends on it is named as well."""
-        passed = self._passed(name, key)
+        passed = parts is not NOTHING and self.store.known(name, made.safely(parts)) is not None
         print(f"{'passed' if passed else 'to do'}: {name}")
         self.left += not passed
         return True
+
+    def remembered(self, function):
+        """Nothing is done meanwhile."""
+        return functools.cache(function)
 
     def end(self):
         """The last line counts them."""
         self._check_only()
         print(f"{self.left} of {len(list(filter(self.wanted, self.names)))} steps to do")
         return OK
-
-
-def _remembered(results, function, *args):
-    """What a function gives, as it comes."""
-    for result in function(*args):
-        results.append(result)
-        yield result
 
 
 # Kernels of other kinds
@@ -230,14 +209,21 @@ def _after(name, number):
     yield Result("builds", PASSED)
 
 
+def _building(name):
+    """What a kernel is built from, besides what the series makes of the files that it touches."""
+    arch = arches.get(name)
+    return [name, made.base(), list(made.configuration(name)), made.environment(), made.modules("kernel", "full"),
+            made.packages(*host.BUILD, *arch.compiler_packages), list(made.programs("make", f"{arch.cross}gcc", f"{arch.cross}ld"))]
+
+
 def _every_patch(report, names):
     """An architecture at a time, so that each patch builds only what it changes."""
-    trees = _trees()
+    trees, building = _trees(), report.remembered(_building)
     for name in names:
         for number, patch, tree in trees:
             if name in built_for(patch):
                 step = f"{name}: after patch {number:02} of {len(trees)}, {patch.subject}"
-                report.keep(step, lambda number=number: _after(name, number), f"{tree} {_hash(_configuration(name))}")
+                report.keep(step, lambda number=number: _after(name, number), lambda tree=tree: [tree, building(name)])
 
 
 # Reading code
@@ -252,52 +238,28 @@ def _tools(report, names):
 
 # The command
 
-def concerns(path, name):
-    """Whether what is at a path of the kernel's tree can make a difference to an architecture's kernels and their tests."""
-    if own := re.match("arch/([^/]+)/", path):
-        return own[1] == name
-    return not path.startswith(("Documentation/", "MAINTAINERS", "tools/verification/"))
+def everything():
+    """What a step is made from that does not tell: all there is."""
+    tools = [path.stem for path in sorted((paths.DEV / "textpoke").glob("*.py"))]
+    names = [name for name, arch in arches.ARCHES.items() if not arch.kind_of]
+    return [list(made.repository()), made.modules(*tools), [list(made.architecture(name, OTHER_TOOLS)) for name in names]]
 
 
-def _series_of(name):
-    """What the series is made of, as far as it concerns an architecture."""
-    for path, file in sorted(patches.kept().items()):
-        if concerns(path, name):
-            yield path.encode() + file.read_bytes()
-    for patch in patches.load():
-        yield from (patches.encode(hunks) for path, hunks in patch.hunks.items() if concerns(path, name))
-
-
-def _configuration(name):
-    """How an architecture's kernels are configured and booted."""
-    own = [arch for arch in arches.ARCHES.values() if name in (arch.name, arch.kind_of)]
-    others = {f"{other}.config" for other in arches.ARCHES} - {f"{arch.name}.config" for arch in own}
-    for path in sorted([*kernel.FRAGMENTS.glob("*.config"), *initramfs.GUEST.iterdir(), *cases.files()]):
-        if path.name not in others:
-            yield path.name.encode() + path.read_bytes()
-    for arch in own:
-        yield repr(arch).encode()
-
-
-def _hash(parts):
-    total = hashlib.sha256()
-    for part in parts:
-        total.update(len(part).to_bytes(8, "big") + part)
-    return total.hexdigest()
-
-
-def key_of(name):
-    """Changes with whatever an architecture's steps are made from."""
-    return f"{_hash(_series_of(name))} {_hash(_configuration(name))}"
+def parts_of(arch):
+    """What an architecture's steps are made from; those of none, from everything."""
+    if arch not in arches.ARCHES:
+        return everything()
+    kinds = [each.name for each in arches.ARCHES.values() if each.kind_of == arch]
+    own = [list(made.architecture(each, OTHER_TOOLS)) for each in (arch, *kinds)]
+    return [own, made.modules("full"), [check.UNIT_TESTS / "test_boot.py", paths.DEV / "tp", paths.DEV / "sparse.sh"]]
 
 
 def main(options):
     """`check-full`: the last line counts, as check's does."""
     names = check.names(options)
     backends = [name for name in names if arches.get(name).has_backend]
-    keys = {name: key_of(name) for name, arch in arches.ARCHES.items() if not arch.kind_of}
     kind = Steps if options.flag("LIST") else Kept
-    report = kind(" ".join([patches.fingerprint(), *keys.values()]), options.get("ONLY", "*"), keys=keys)
+    report = kind(kept.Store(options.flag("FRESH")), options.get("ONLY", "*"), parts_of)
     check.everything(report, names)
     _tools(report, names)
     for name in backends:
@@ -305,7 +267,8 @@ def main(options):
     for name in backends:
         report.keep(f"{name}: coverage", lambda name=name: coverage.coverage(name))
     for name in names:
-        report.step(f"{name}: cases", lambda name=name: check.named(name, cases.cases(name)))
+        report.step(f"{name}: cases", lambda name=name: check.named(name, cases.cases(name)),
+                    parts=lambda name=name: [report.parts(name), [[path.name, path] for path in cases.files()]])
     for name in [name for name in names if name not in backends]:
         report.keep(f"{name}: clang", lambda name=name: _clang_boots(name))
     _every_patch(report, names)

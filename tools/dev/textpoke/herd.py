@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The protocol on arm64, with Arm's own model of instruction fetch: what DC, IC, DSB and ISB are there for."""
 
-from . import claims, litmus, paths
+from . import claims, litmus, made, paths
 from .errors import Fail
 from .ktap import FAILED, Result
 
@@ -25,6 +25,11 @@ def _checks(path, observe):
 def mutants(folder=FOLDER):
     """(file and mutant, name of its result)."""
     return litmus.mutants(PREFIX, folder)
+
+
+def parts():
+    """What the results are made from: see made.py."""
+    return [list(made.folder(FOLDER)), litmus.parts(), made.modules("herd")]
 
 
 def results(folder=FOLDER):

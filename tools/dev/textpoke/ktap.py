@@ -35,6 +35,13 @@ class Result:
     note: str = ""
     before: tuple = ()  # what a failed test had to say before its result, and after
     after: tuple = ()
+    unchanged: bool = False  # it is of an earlier run, for it would be made from the same
+
+    @property
+    def remark(self):
+        """What stands in brackets behind its name."""
+        words = "; ".join([*filter(None, [self.note]), *["unchanged"] * self.unchanged])
+        return f" ({words})" if words else ""
 
     @property
     def said(self):

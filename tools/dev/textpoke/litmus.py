@@ -26,7 +26,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import host, paths
+from . import host, made, paths
 from .errors import INFRA, Fail
 from .ktap import FAILED, PASSED, Result
 from .say import output
@@ -182,6 +182,11 @@ def herd():
     root = host.unpack_foreign(PACKAGES, debarch, SUITE, paths.BUILD / "foreign" / "herd")
     loader = next(root.glob("usr/lib/*/ld-linux*.so.*"))
     return [loader, "--library-path", loader.parent, root / "usr/bin/herd7", "-set-libdir", root / "usr/share/herdtools7/herd"]
+
+
+def parts():
+    """What herd7 itself is made from: see made.py."""
+    return list(made.folder(herd()[0].parents[3]))
 
 
 def judge(said, errors=""):

@@ -2,7 +2,7 @@
 """What the poker and the trap handler rely on in the kernel's memory model: litmus tests, and a broken twin of each."""
 
 from . import base as bases
-from . import claims, litmus, paths
+from . import claims, litmus, made, paths
 from .errors import Fail
 from .ktap import FAILED, Result
 
@@ -40,9 +40,17 @@ def mutants(folder=FOLDER):
         yield f"{path.name.replace(BROKEN, '')}: {BROKEN[1:]}", f"{PREFIX}: {path.stem}: {litmus.SOMETIMES}"
 
 
+def parts():
+    """What the results are made from: see made.py."""
+    return [list(made.folder(FOLDER)), list(made.folder(_model())), litmus.parts(), made.modules("lkmm")]
+
+
+def _model():
+    return bases.current().path / "tools/memory-model"
+
+
 def results(folder=FOLDER):
     """A result for each test, its twin and its mutants."""
-    model = bases.current().path / "tools/memory-model"
     command = [*litmus.herd(), "-conf", "linux-kernel.cfg"]
     try:
         tests = _load(folder)
@@ -51,4 +59,4 @@ def results(folder=FOLDER):
         return
     if not tests:
         yield Result(f"{PREFIX}: has tests", FAILED, f"there is none in {folder}")
-    yield from claims.all_at_once(_checks(tests, lambda text: litmus.observe(command, text, cwd=model)))
+    yield from claims.all_at_once(_checks(tests, lambda text: litmus.observe(command, text, cwd=_model())))

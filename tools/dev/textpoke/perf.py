@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import arch as arches
-from . import host, kernel, paths, series
+from . import host, kernel, made, paths, series
 from .errors import INFRA, Fail
 from .say import output, run, say
 
@@ -132,12 +132,29 @@ def _guest_options(arch, guest, foreign):
                      f"LDFLAGS={links} {guest.link}".rstrip(), *COMMON, *GUEST)
 
 
+def foreign_libraries(arch):
+    """The folder of the libraries that the guest's perf is linked with."""
+    arch = arches.get(arch)
+    guest = GUESTS[arch.name]
+    return host.unpack_foreign(guest.libraries, arch.debarch, guest.suite, paths.BUILD / "foreign" / f"perf-{arch.name}")
+
+
+def parts(name):
+    """What both perfs are made from: see made.py."""
+    def wanted(path, _):
+        return path.split("/")[0] == "tools" and not path.startswith(("tools/testing/", "tools/verification/"))
+
+    host.need(*host.BUILD, *host.PERF, *arches.get(name).compiler_packages)
+    return [name, made.base(), list(made.series_of(name, wanted)), list(made.folder(foreign_libraries(name))), made.environment(),
+            made.packages(*host.BUILD, *host.PERF, *arches.get(name).compiler_packages)]
+
+
 def build_guest_perf(arch):
     """Path in the guest -> path here, of perf and of all that it needs to run."""
     arch = arches.get(arch)
     guest = GUESTS[arch.name]
     host.need(*host.BUILD, *arch.compiler_packages)
-    foreign = host.unpack_foreign(guest.libraries, arch.debarch, guest.suite, paths.BUILD / "foreign" / f"perf-{arch.name}")
+    foreign = foreign_libraries(arch)
     folders, options = _guest_options(arch, guest, foreign)
     binary = _make(series.source_tree(), paths.BUILD / f"perf-{arch.name}", options, f"perf for the {arch.name} guest")
     libraries = _libraries(binary, [*folders, guest.libc], f"{arch.cross}readelf")

@@ -16,7 +16,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import claims, host, paths
+from . import claims, host, made, paths
 from .errors import INFRA, Fail
 from .ktap import FAILED, Result
 
@@ -126,6 +126,13 @@ def mutants(folder=FOLDER):
         for trial in parse(path, path.read_text()):
             if trial.kind == MUTANT:
                 yield f"{path.name}: {' '.join(trial.macros)}", f"{PREFIX}: {path.stem}: {trial.name}"
+
+
+def parts():
+    """What the results are made from: see made.py."""
+    host.need(*host.MODELS)
+    return [list(made.folder(FOLDER)), made.packages(*host.MODELS, "gcc", "cpp"), list(made.programs("spin", "tcc", "gcc", "cpp")),
+            made.environment(), made.modules("spin")]
 
 
 def results(folder=FOLDER, run=search):

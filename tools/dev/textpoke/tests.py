@@ -9,10 +9,11 @@ import shutil
 import sys
 import tarfile
 import threading
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import arch as arches
-from . import boot, initramfs, kernel, known, ktap, paths, series
+from . import boot, initramfs, kernel, known, ktap, made, paths, series
 from .errors import HANG, OK, PANIC, TEST_FAILED
 from .say import run, say
 
@@ -73,6 +74,39 @@ def in_guest(name, kdir, initrd, append="", smp=2, timeout=TIMEOUT, qemu_args=""
     return result
 
 
+@dataclass(frozen=True)
+class Guest:
+    """What boots a guest and gives results. What these are made from can be told before."""
+
+    name: object  # the architecture
+    kdir: Path
+    initrd: object  # a function that builds it
+    judge: object  # a function from how the guest went to the results
+    how: dict = field(default_factory=dict)  # words for what boots it
+    boot: object = None  # what boots it; None: in_guest
+    more: tuple = ()  # what else is judged by: parts to be hashed
+
+    def __post_init__(self):
+        # What is hashed is what is booted.
+        object.__setattr__(self, "initrd", functools.cache(self.initrd))
+
+    def __call__(self, **more):
+        boots = self.boot or in_guest
+        return list(self.judge(boots(self.name, self.kdir, self.initrd(), **self.how | more)))
+
+    def parts(self):
+        """The guest to the last bit, what is known of its tests, and the code that judges."""
+        judges = self.judge.func if isinstance(self.judge, functools.partial) else self.judge
+        boots = self.boot or in_guest
+        code = {each.__module__.split(".")[-1] for each in (judges, boots)}
+        names = (known.ALL, str(self.name), self.kdir.name)
+        lists = [path for name in dict.fromkeys(names) if (path := known.FOLDER / name).exists()]
+        # The whole of check uses every module there is.
+        own = [paths.DEV / "textpoke/check.py"] if "check" in code else []
+        return [boot.identity(self.name, self.kdir, self.initrd(), **self.how), judges.__qualname__, boots.__qualname__,
+                made.modules("tests", *code - {"check"}), own, [[path.name, path] for path in lists], list(self.more)]
+
+
 # KUnit
 
 def _parsed(log, folder):
@@ -101,11 +135,8 @@ def _cases(group, reasons, path=""):
         yield ktap.Result(f"{name}{case['name']}", status, reasons.get(case["name"], "") if status == ktap.SKIPPED else "")
 
 
-def kunit(name, kdir, append="", smp=2, timeout=TIMEOUT):
-    """Results of the KUnit suites; one that did not run is a failure."""
-    say(f"KUnit on {name}{append and ': '}{append}")
-    initrd = initramfs.build_initramfs(name, job=initramfs.GUEST / "kunit.sh")
-    result = in_guest(name, kdir, initrd, f"kunit.enable=1 {append}", smp, timeout)
+def _kunit_results(name, kdir, result):
+    """What is made of a guest that ran the suites; one that did not run is a failure."""
     # A guest that died has sent nothing; its console tells how far the tests got.
     said = sent(result, "kunit.log") or result.console
     expected = known.load(name, kdir.name)
@@ -117,12 +148,26 @@ def kunit(name, kdir, append="", smp=2, timeout=TIMEOUT):
     return found + guest_results("KUnit", result)
 
 
+def kunit_guest(name, kdir, append="", smp=2, timeout=TIMEOUT):
+    """What boots a guest that runs the KUnit suites, and reads its log with the kernel's own tool."""
+    how = {"append": f"kunit.enable=1 {append}".strip(), "smp": smp, "timeout": timeout}
+    reader = [part for part in made.folder(series.source_tree() / "tools/testing/kunit")]
+    return Guest(name, kdir, lambda: initramfs.build_initramfs(name, job=initramfs.GUEST / "kunit.sh"),
+                 functools.partial(_kunit_results, name, kdir), how, more=tuple(reader))
+
+
+def kunit(name, kdir, append="", smp=2, timeout=TIMEOUT):
+    """Results of the KUnit suites; one that did not run is a failure."""
+    say(f"KUnit on {name}{append and ': '}{append}")
+    return kunit_guest(name, kdir, append, smp, timeout)()
+
+
 # Selftests
 
-def install_selftests(name, kdir, targets):
-    """The selftests of some targets, built static for an architecture; returns their folder."""
+def install_selftests(name, kdir, targets, use=""):
+    """The selftests of some targets, built static for an architecture; returns their folder, one for each use."""
     arch, tree = arches.get(name), series.source_tree()
-    dest = kdir / f"selftests-{'-'.join(targets)}"
+    dest = kdir / "-".join(["selftests", *targets, *filter(None, [use])])
     shutil.rmtree(dest, ignore_errors=True)
     # Some tests have modules. What is built for another machine is linked with GCC's libraries.
     llvm = [f"LLVM={kernel.LLVM}"] if kernel.built_by_llvm(kdir) and not arch.cross else []
@@ -163,16 +208,28 @@ def knobs(text):
         yield ktap.Result(f"{OWN[0]}: {HAS_KNOBS}", ktap.FAILED, f"no knob of {', '.join(lacking)} in this kernel")
 
 
-def run_selftests(name, kdir, targets, folder, programs, **how):
-    """Run the selftests in a folder, and judge what their runner says."""
-    extra = {"selftests": folder, **programs}
-    initrd = initramfs.build_initramfs(name, extra=extra, job=initramfs.GUEST / "selftests.sh", args=targets, kdir=kdir)
-    result = in_guest(name, kdir, initrd, **how)
+def _selftests_results(name, kdir, targets, folder, left_out, result):
+    """What the selftests' runner says, as results."""
     text = sent(result, "selftests.ktap")
     (kdir / f"{folder.name}.ktap").write_text(text)
     expected = known.load(name, kdir.name)
     found = [known.judge(each, expected) for each in (*ktap.parse(text), *knobs(text))]
-    return found + guest_results(", ".join(targets), result)
+    return left_out + found + guest_results(", ".join(targets), result)
+
+
+def selftests_in(name, kdir, targets, folder, programs, left_out=(), **how):
+    """What boots a guest for the selftests in a folder, and judges what their runner says."""
+    def initrd():
+        extra = {"selftests": folder, **programs}
+        return initramfs.build_initramfs(name, extra=extra, job=initramfs.GUEST / "selftests.sh", args=targets, kdir=kdir)
+
+    more = [f"{each.name} {each.status} {each.note}" for each in left_out]
+    return Guest(name, kdir, initrd, functools.partial(_selftests_results, name, kdir, targets, folder, list(left_out)), how, more=tuple(more))
+
+
+def run_selftests(name, kdir, targets, folder, programs, **how):
+    """The results of that."""
+    return selftests_in(name, kdir, targets, folder, programs, **how)()
 
 
 def selftests_guest(name, kdir, append="", smp=2, targets=()):
@@ -180,17 +237,17 @@ def selftests_guest(name, kdir, append="", smp=2, targets=()):
     targets = targets or SELFTESTS + arches.get(name).selftests
     say(f"selftests on {name}: {', '.join(targets)}")
     folder, left_out, helpers = _installed(name, kdir, targets)
-    how = {"append": append, "smp": smp}
-    return lambda **more: left_out + run_selftests(name, kdir, targets, folder, helpers, **how | more)
+    return selftests_in(name, kdir, targets, folder, helpers, left_out, append=append, smp=smp)
 
 
 def listed_guest(name, kdir, listed, append="", smp=2, **how):
     """What boots a guest for the listed TARGET:PROGRAM of the selftests alone, which are built now; it gives their results."""
     targets = tuple(dict.fromkeys(test.split(":")[0] for test in listed))
     say(f"selftests on {name}: {', '.join(listed)}")
-    folder = install_selftests(name, kdir, targets)
+    # In a folder of its own: others of these targets wait for their guests.
+    folder = install_selftests(name, kdir, targets, use="listed")
     (folder / "kselftest-list.txt").write_text("".join(f"{test}\n" for test in listed))
-    return functools.partial(run_selftests, name, kdir, targets, folder, programs(name, kdir), append=append, smp=smp, **how)
+    return selftests_in(name, kdir, targets, folder, programs(name, kdir), append=append, smp=smp, **how)
 
 
 def counted_guests(name, kdir, append="", smp=2):
@@ -287,8 +344,7 @@ def ftracetest_guests(name, kdir, append="", smp=2):
     """The function tracer's own tests: the results of those that are left out, and what boots guests for the others."""
     say(f"ftracetest on {name}, in two guests")
     folder, left_out, helpers = _installed(name, kdir, FTRACETEST)
-    return left_out, [functools.partial(run_selftests, name, kdir, FTRACETEST, share, helpers, append=append, smp=smp)
-                      for share in shares(folder)]
+    return left_out, [selftests_in(name, kdir, FTRACETEST, share, helpers, append=append, smp=smp) for share in shares(folder)]
 
 
 def ftracetest(name, kdir, append="", smp=2):

@@ -8,6 +8,7 @@ The test itself, and CPUs that come and go, stop the machine. What came of it ar
 of any other test, and a line of figures.
 """
 
+import functools
 import re
 from collections import Counter
 from dataclasses import dataclass, field
@@ -170,13 +171,8 @@ def parameters(minutes):
     return " ".join(f"text_poke_torture.{name}={value}" for name, value in given.items())
 
 
-def torture_guest(name, kdir, folder, minutes=MINUTES, append="", smp=SMP):
-    """Boot a guest with our selftests in a folder for some minutes of it, and judge what it has sent."""
-    say(f"torture on {name}, for {minutes} minutes")
-    extra = {"selftests": folder, "bin/sample": tests.program(name, kdir, "sample")}
-    initrd = initramfs.build_initramfs(name, extra=extra, job=initramfs.GUEST / "torture.sh", args=[60 * minutes], kdir=kdir)
-    append = " ".join(filter(None, (parameters(minutes), arches.get(name).torture_append, append)))
-    result = tests.in_guest(name, kdir, initrd, append, smp, 60 * minutes + GRACE)
+def _guest_results(name, minutes, result):
+    """What a guest has sent, judged."""
     sent = {file: tests.sent(result, file) for file in ("kernel", "replay", "counts")}
     for file, text in sent.items():
         (result.folder / file).write_text(text)
@@ -184,9 +180,21 @@ def torture_guest(name, kdir, folder, minutes=MINUTES, append="", smp=SMP):
     return [*results(name, sent, minutes), *tests.guest_results("torture", result)]
 
 
+def torture_guest(name, kdir, folder, minutes=MINUTES, append="", smp=SMP):
+    """What boots a guest with our selftests in a folder for some minutes of it, and judges what it has sent."""
+    def initrd():
+        extra = {"selftests": folder, "bin/sample": tests.program(name, kdir, "sample")}
+        return initramfs.build_initramfs(name, extra=extra, job=initramfs.GUEST / "torture.sh", args=[60 * minutes], kdir=kdir)
+
+    append = " ".join(filter(None, (parameters(minutes), arches.get(name).torture_append, append)))
+    how = {"append": append, "smp": smp, "timeout": 60 * minutes + GRACE}
+    return tests.Guest(name, kdir, initrd, functools.partial(_guest_results, name, minutes), how)
+
+
 def torture(name, kdir, *how):
     """Results of some minutes of it, with selftests that are built now."""
-    return torture_guest(name, kdir, tests.install_selftests(name, kdir, tests.OWN), *how)
+    say(f"torture on {name}")
+    return torture_guest(name, kdir, tests.install_selftests(name, kdir, tests.OWN), *how)()
 
 
 def for_a_while(name, kdir, append="", smp=SMP):
