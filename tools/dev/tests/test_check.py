@@ -17,6 +17,7 @@ from unittest import mock
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from textpoke import arch as arches  # noqa: E402
+from textpoke import base as bases  # noqa: E402
 from textpoke import check, cli, endings, initramfs, kept, kernel, known, ktap, paths, tests, torture  # noqa: E402
 from textpoke.errors import INFRA, OK, TEST_FAILED, Fail  # noqa: E402
 from textpoke.ktap import FAILED, PASSED, SKIPPED, Result  # noqa: E402
@@ -242,29 +243,64 @@ class Booting(unittest.TestCase):
 
 class KUnit(unittest.TestCase):
     LOG = """
+[    1.0] KTAP version 1
+[    1.0] 1..1
 [    1.1]     # Subtest: text_poke
+[    1.1]     1..3
 [    1.2]     ok 1 interrupts off # SKIP needs a second CPU
-[    1.3]     ok 2 other
+[    1.2]     ok 2 other
+[    1.3]         KTAP version 1
+[    1.3]         # Subtest: each way
+[    1.3]         ok 1 forwards
+[    1.3]         ok 2 backwards, twice
+[    1.3]     ok 3 each way
 [    1.4] ok 1 text_poke
 """
+    SAID = """\
+[    1.2]     # other: EXPECTATION FAILED at kernel/text_poke/core_test.c:77
+[    1.2]     Expected site->old == found, but
+[    1.2]         site->old == 1 (0x1)
+[    1.2]         found == 2 (0x2)
+[    1.2]     not ok 2 other
+"""
 
-    def kunit(self, *statuses):
-        cases = [{"name": name, "status": status} for name, status in zip(("interrupts off", "other"), statuses)]
-        parsed = {"name": "KUnit Test Group", "sub_groups": [{"name": "text_poke", "test_cases": cases}]}
-        with mock.patch.multiple(tests, in_guest=mock.DEFAULT, sent=lambda *_: self.LOG, _parsed=lambda *_: parsed, KUNIT_SUITES=("text_poke",),
-                                 guest_results=lambda *_: [], arches=mock.DEFAULT), mock.patch.object(tests.initramfs, "build_initramfs"):
+    def kunit(self, log=LOG, suites=("text_poke",)):
+        folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        result = mock.Mock(out_tar=folder / "out", console="")
+        self.place = folder / "kunit.log"
+        with mock.patch.multiple(tests, sent=lambda *_: log, KUNIT_SUITES=suites, guest_results=lambda *_: [], arches=mock.DEFAULT), \
+                mock.patch.object(tests.series, "source_tree", bases.base_source):
             tests.arches.get.return_value.kunit = ()
-            return tests.kunit("x86", Path("x86"))
+            return tests._kunit_results("x86", Path("x86"), result)
+
+    def failed(self, log):
+        return [each for each in self.kunit(log) if each.status == FAILED]
 
     def test_a_case_says_why_it_was_skipped(self):
-        found = self.kunit("SKIP", "PASS")
-        self.assertEqual([(each.status, each.note) for each in found], [(SKIPPED, "needs a second CPU"), (PASSED, "")])
+        found = self.kunit()
+        self.assertEqual([(each.name, each.status, each.note) for each in found],
+                         [("text_poke: interrupts off", SKIPPED, "needs a second CPU"), ("text_poke: other", PASSED, ""),
+                          ("text_poke: each way: forwards", PASSED, ""), ("text_poke: each way: backwards, twice", PASSED, "")])
 
-    def test_or_has_failed(self):
-        self.assertEqual([each.status for each in self.kunit("PASS", "SKIP")], [PASSED, FAILED])
+    def test_or_where_it_has_failed_and_what_it_said(self):
+        found, = self.failed(self.LOG.replace("[    1.2]     ok 2 other\n", self.SAID))
+        self.assertEqual(found.name, "text_poke: other")
+        self.assertEqual(found.note, f"EXPECTATION FAILED at kernel/text_poke/core_test.c:77; see {self.place}")
+        self.assertEqual(found.said[1:], ("Expected site->old == found, but", "site->old == 1 (0x1)", "found == 2 (0x2)"))
+        self.assertTrue(self.place.name == "kunit.log")
+
+    def test_a_kernel_that_died_in_a_case(self):
+        log = self.LOG[:self.LOG.index("[    1.2]     ok 2")] + "[    1.2] BUG: unable to handle page fault\n"
+        self.assertTrue(self.failed(log))
+
+    def test_a_log_without_results(self):
+        self.assertTrue(self.failed("[    1.0] Run /init\n"))
 
     def test_a_suite_of_which_all_was_skipped_did_not_run(self):
-        self.assertEqual(self.kunit("SKIP")[-1].name, "text_poke: the suite ran")
+        found = self.kunit(suites=("text_poke", "text_poke_live"))
+        self.assertEqual([each.name for each in found if each.status == FAILED], ["text_poke_live: the suite ran"])
+        log = self.LOG[:self.LOG.index("[    1.2]     ok 2")] + "[    1.4] ok 1 text_poke\n"
+        self.assertIn("text_poke: the suite ran", [each.name for each in self.failed(log)])
 
 
 class Counted(unittest.TestCase):

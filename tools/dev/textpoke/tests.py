@@ -109,30 +109,55 @@ class Guest:
 
 # KUnit
 
+# The kernel's own reading of the log, by its own parser: name, status, log and parts of each test.
+PARSE = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+import kunit_parser
+def told(test):
+    return {"name": test.name, "status": test.status.name, "log": test.log, "tests": list(map(told, test.subtests))}
+with open(sys.argv[2]) as log:
+    parsed = kunit_parser.parse_run_tests(kunit_parser.extract_tap_lines(log))
+with open(sys.argv[3], "w") as out:
+    json.dump(told(parsed), out)
+"""
+STATUS = {"SUCCESS": ktap.PASSED, "SKIPPED": ktap.SKIPPED}
+# What KUnit says first of what is wrong.
+WRONG = re.compile(r"# .*?((?:EXPECTATION|ASSERTION) FAILED at \S+)")
+
+
 def _parsed(log, folder):
-    """kunit.py's own reading of the log, as JSON."""
+    """What the kernel's parser makes of a log."""
     text, out = folder / "kunit.log", folder / "kunit.json"
     text.write_text(log)
     out.unlink(missing_ok=True)
-    tool = series.source_tree() / "tools/testing/kunit/kunit.py"
-    run([sys.executable, tool, "parse", f"--json={out}", text], log=paths.LOGS / "kunit-parse.log",
-        what="reading the KUnit results", cwd=tool.parents[3], check=False)
-    return json.loads(out.read_text()) if out.exists() else {}
+    run([sys.executable, "-B", "-c", PARSE, series.source_tree() / "tools/testing/kunit", text, out],
+        log=paths.LOGS / "kunit-parse.log", what="reading the KUnit results", check=False)
+    return json.loads(out.read_text()) if out.exists() else {"name": "", "status": "FAILURE", "log": [], "tests": []}
 
 
 def _reasons(log):
-    """Why cases of KUnit were skipped, which kunit.py does not tell: name -> reason."""
+    """Why cases of KUnit were skipped, which its parser does not tell: name -> reason."""
     return dict(SKIPPED_CASE.findall(log))
 
 
-def _cases(group, reasons, path=""):
-    """Every case of kunit.py's tree."""
-    name = f"{path}{group['name']}: " if group.get("name") != "KUnit Test Group" else path
-    for sub in group.get("sub_groups", ()):
-        yield from _cases(sub, reasons, name)
-    for case in group.get("test_cases", ()):
-        status = {"PASS": ktap.PASSED, "SKIP": ktap.SKIPPED}.get(case["status"], ktap.FAILED)
-        yield ktap.Result(f"{name}{case['name']}", status, reasons.get(case["name"], "") if status == ktap.SKIPPED else "")
+def _case(name, test, reasons, place):
+    """One case of KUnit; one that failed says where, what else it said, and where there is more."""
+    status, said = STATUS.get(test["status"], ktap.FAILED), [line.strip() for line in test["log"]]
+    if status != ktap.FAILED:
+        return ktap.Result(name, status, reasons.get(test["name"], "") if status == ktap.SKIPPED else "")
+    where = [match[1] for match in map(WRONG.search, said) if match]
+    what = where[0] if where else test["status"].lower().replace("_", " ")
+    return ktap.Result(name, status, f"{what}; see {place}", before=tuple(said))
+
+
+def _cases(test, reasons, place, path=""):
+    """Every case of what the parser has read, below the names of its suites. A suite without any is one that failed."""
+    name = f"{path}: {test['name']}" if path else test["name"]
+    for sub in test["tests"]:
+        yield from _cases(sub, reasons, place, "" if test["name"] in ("", "main") else name)
+    if not test["tests"] and test["name"]:
+        yield _case(name, test, reasons, place)
 
 
 def _kunit_results(name, kdir, result):
@@ -140,7 +165,8 @@ def _kunit_results(name, kdir, result):
     # A guest that died has sent nothing; its console tells how far the tests got.
     said = sent(result, "kunit.log") or result.console
     expected = known.load(name, kdir.name)
-    found = [known.judge(case, expected) for case in _cases(_parsed(said, result.out_tar.parent), _reasons(said))]
+    folder = result.out_tar.parent
+    found = [known.judge(case, expected) for case in _cases(_parsed(said, folder), _reasons(said), folder / "kunit.log")]
     ran = [case.name for case in found if case.status != ktap.SKIPPED]
     for suite in KUNIT_SUITES + arches.get(name).kunit:
         if not any(case.startswith(f"{suite}: ") for case in ran):
