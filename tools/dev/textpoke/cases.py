@@ -104,11 +104,6 @@ def load(name, only=""):
     return [case for folder in wanted for case in boots(folder, name)]
 
 
-def files():
-    """All that the cases are made from."""
-    return [path for path in FOLDER.rglob("*") if path.is_file()]
-
-
 # One guest
 
 def _program(name, case):

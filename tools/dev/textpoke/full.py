@@ -268,7 +268,7 @@ def main(options):
         report.keep(f"{name}: coverage", lambda name=name: coverage.coverage(name))
     for name in names:
         report.step(f"{name}: cases", lambda name=name: check.named(name, cases.cases(name)),
-                    parts=lambda name=name: [report.parts(name), [[path.name, path] for path in cases.files()]])
+                    parts=lambda name=name: [report.parts(name), list(made.folder(cases.FOLDER))])
     for name in [name for name in names if name not in backends]:
         report.keep(f"{name}: clang", lambda name=name: _clang_boots(name))
     _every_patch(report, names)

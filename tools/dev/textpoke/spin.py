@@ -26,7 +26,8 @@ VARIANT, MUTANT, REDUNDANT = "variant", "mutant", "redundant"
 SAYS = {VARIANT: "holds", MUTANT: "is found", REDUNDANT: "changes nothing"}
 
 DEPTH = 1_000_000
-TIMEOUT = 120
+# Seconds; the longest takes some ten of them, where nothing else runs.
+TIMEOUT = 600
 # GCC takes longer for a search than the search itself.
 COMPILE = ("tcc", "-w", "-DSAFETY", "-o", "pan", "pan.c")
 
