@@ -471,6 +471,8 @@ static void probes_outlive_cancelled_batches(struct kunit *test)
 
 	if (sizeof(u32) == TEXT_POKE_UNIT)
 		kunit_skip(test, "the breakpoint covers the whole instruction");
+	KUNIT_ASSERT_EQ(test, 0, ftrace_set_filter_ip(&tracers[0].ops, site(), 0,
+						      1));
 	KUNIT_ASSERT_EQ(test, 0, register_kprobe(&kp));
 	expect_acts_as(test, &kp, NOP4);
 
@@ -489,14 +491,14 @@ static void probes_outlive_cancelled_batches(struct kunit *test)
 	expect_hits(test, 0, 0);
 }
 
-/* What a load that the CPU cannot do leads to, if this is found there. */
+/* What a store that the CPU cannot do leads to, if this is found there. */
 static int emulate(const void *insn)
 {
 	struct pt_regs regs = {
 		.epc	= (unsigned long)insn,
-		.status	= SR_SPP,
+		.status	= SR_PP,
 	};
-	int ret = handle_misaligned_load(&regs);
+	int ret = handle_misaligned_store(&regs);
 
 	return regs.epc == (unsigned long)insn ? ret : 0;
 }
