@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from textpoke import arch as arches  # noqa: E402
 from textpoke import base as bases  # noqa: E402
-from textpoke import check, cli, endings, initramfs, kept, kernel, known, ktap, paths, tests, torture  # noqa: E402
+from textpoke import check, cli, endings, full, initramfs, kept, kernel, known, ktap, paths, tests, torture  # noqa: E402
 from textpoke.errors import INFRA, OK, TEST_FAILED, Fail  # noqa: E402
 from textpoke.ktap import FAILED, PASSED, SKIPPED, Result  # noqa: E402
 
@@ -193,15 +193,26 @@ class Knobs(unittest.TestCase):
 
 
 class Ftracetest(unittest.TestCase):
-    def test_every_folder_is_in_one_share(self):
-        with tempfile.TemporaryDirectory() as folder:
-            home = Path(folder) / "selftests-ftrace"
-            for name in (*tests.SHARE, "kprobe", "of_tomorrow"):
-                (home / "ftrace/test.d" / name).mkdir(parents=True)
-            (home / "ftrace/test.d/functions").touch()
-            first, second = tests.shares(home)
-            found = [{path.name for path in (share / "ftrace/test.d").iterdir()} for share in (first, second)]
-        self.assertEqual(found, [{"functions", "kprobe", "of_tomorrow"}, {"functions", *tests.SHARE}])
+    def shares(self, *cases):
+        home = Path(self.enterContext(tempfile.TemporaryDirectory())) / "selftests-ftrace"
+        for case in cases:
+            (home / "ftrace/test.d" / case).parent.mkdir(parents=True, exist_ok=True)
+            (home / "ftrace/test.d" / case).touch()
+        (home / "ftrace/test.d/functions").touch()
+        rest = tests._share(home, "rest", lambda case: case in tests.NO_TEXT)
+        return [sorted(str(path.relative_to(share / "ftrace/test.d")) for path in (share / "ftrace/test.d").rglob("*") if path.is_file())
+                for share in (*tests.shares(home), rest)]
+
+    def test_every_case_is_in_one_share(self):
+        second = [f"{folder}/a.tc" for folder in tests.SHARE]
+        found = self.shares("kprobe/a.tc", "of_tomorrow/b/c.tc", *second, tests.NO_TEXT[0])
+        self.assertEqual(found, [["functions", "kprobe/a.tc", "of_tomorrow/b/c.tc"], sorted(["functions", *second]), sorted(["functions", tests.NO_TEXT[0]])])
+
+    def test_what_is_left_to_check_full_is_there(self):
+        home = bases.base_source() / "tools/testing/selftests/ftrace/test.d"
+        self.assertEqual([case for case in tests.NO_TEXT if not (home / case).exists()], [])
+        self.assertIn("ftracetest", [part for variant in full.VARIANTS for part in variant.parts])
+        self.assertIs(full.PARTS["ftracetest"], tests.ftracetest_rest)
 
     def test_side_by_side(self):
         self.assertEqual(tests.side_by_side([lambda: 1, lambda: 2]), [1, 2])
@@ -336,14 +347,13 @@ class TakingTurns(unittest.TestCase):
     def test_a_guest_that_cannot_be_booted_does_not_hide_the_others(self):
         with tempfile.TemporaryDirectory() as folder:
             first, second = (self.found(kept.Store(place=Path(folder))) for _ in range(2))
-        others = [("x86: replay", FAILED), *((f"x86: {name}", PASSED) for name in ("torture", "the main job", "KUnit", "guests", "panic", "crash")),
-                  ("x86: left out", SKIPPED)]
+        names = [("replay", FAILED), ("the main job", PASSED), ("ftracetest 1", FAILED), ("torture", PASSED), ("guests", PASSED),
+                 ("panic", PASSED), ("crash", PASSED), ("KUnit", PASSED), ("left out", SKIPPED)]
         for found in first, second:
-            self.assertEqual(found[0].status, FAILED)
-            self.assertEqual([(each.name, each.status) for each in found[1:]], others)
+            self.assertEqual([(each.name, each.status) for each in found], [(f"x86: {name}", status) for name, status in names])
         self.assertEqual([each.name for each in first if each.unchanged], [])
         # Neither what failed, nor what broke, nor what is not done at all.
-        self.assertEqual([each.name for each in second if not each.unchanged], [second[0].name, "x86: replay", "x86: left out"])
+        self.assertEqual([each.name for each in second if not each.unchanged], ["x86: replay", "x86: ftracetest 1", "x86: left out"])
 
 
 class MainJob(unittest.TestCase):

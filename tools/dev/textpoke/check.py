@@ -183,15 +183,18 @@ def _taking_turns(store, name, kdir):
     """Tests whose guests' CPUs take turns: each needs one of ours. What takes longest comes first."""
     left_out, ftracetest = tests.ftracetest_guests(name, kdir)
     own = tests.install_selftests(name, kdir, tests.OWN)
+    first, *others = [(f"ftracetest {number}", guest) for number, guest in enumerate(ftracetest, 1)]
     parts = [
-        *((f"ftracetest {number}", guest) for number, guest in enumerate(ftracetest, 1)),
         ("selftests", tests.selftests_guest(name, kdir)),
-        *(("selftests that count", guest) for guest in tests.counted_guests(name, kdir)),
-        ("torture", torture.torture_guest(name, kdir, own)),
+        # From nothing: two perfs are built for it.
         ("the main job", Part(functools.partial(_main_job, name), functools.partial(_main_job_parts, name, kdir))),
-        ("KUnit", tests.kunit_guest(name, kdir)),
+        first,
+        ("torture", torture.torture_guest(name, kdir, own)),
+        *others,
+        *(("selftests that count", guest) for guest in tests.counted_guests(name, kdir)),
         ("guests", Part(functools.partial(_guests, name, kdir), functools.partial(_guests_parts, name, kdir))),
         *((f"ending {number}", guest) for number, guest in enumerate(endings.endings_guests(name, kdir, own), 1)),
+        ("KUnit", tests.kunit_guest(name, kdir)),
     ]
     for results in tests.side_by_side([functools.partial(_part, store, name, *part) for part in parts]):
         yield from named(name, results)

@@ -61,6 +61,7 @@ VARIANTS = (
     Variant("not preemptible", ("riscv",), ("no-preempt",), parts=("KUnit", "selftests", "torture")),
     Variant("fences by firmware", ("riscv",), machine="virt", parts=("boots", "KUnit", "selftests")),
     Variant("samples of the function tracer", parts=("samples",)),
+    Variant("ftracetest that changes no text", parts=("ftracetest",)),
     Variant("fixed address", append="nokaslr"),
     Variant("four CPUs that take turns", smp=4),
     Variant("32 bits", ("x86",), kind="i386", parts=("boots", "KUnit")),
@@ -73,7 +74,7 @@ VARIANTS = (
     Variant("traced from early boot on", append="ftrace=function", parts=("boots", "KUnit")),
 )
 PARTS = {"boots": check.boots, "KUnit": tests.kunit, "selftests": tests.selftests, "lockdown": tests.lockdown,
-         "LKDTM": tests.lkdtm, "samples": tests.samples, "torture": torture.for_a_while,
+         "ftracetest": tests.ftracetest_rest, "LKDTM": tests.lkdtm, "samples": tests.samples, "torture": torture.for_a_while,
          "world switch": worldswitch.world_switch}
 
 

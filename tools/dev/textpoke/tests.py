@@ -27,6 +27,15 @@ SELFTESTS = (*OWN, "static_keys")
 # is in the first one's share.
 FTRACETEST = ("ftrace",)
 SHARE = ("00basic", "direct", "dynevent", "event", "filter", "instances", "trigger")
+# Cases that look at the words of commands, at buffers or at files alone, and change no text: check-full has them.
+NO_TEXT = (
+    "00basic/mount_options.tc", "00basic/ringbuffer_size.tc", "00basic/ringbuffer_subbuf_size.tc", "00basic/test_ownership.tc",
+    "00basic/trace_marker.tc", "dynevent/eprobes_syntax_errors.tc", "dynevent/fprobe_syntax_errors.tc",
+    "kprobe/kprobe_syntax_errors.tc", "kprobe/uprobe_syntax_errors.tc", "trigger/trigger-hist-syntax-errors.tc",
+    "trigger/trigger-trace-marker-hist.tc", "trigger/trigger-trace-marker-snapshot.tc", "trigger/trigger-trace-marker-synthetic.tc",
+    "trigger/inter-event/trigger-synthetic-event-createremove.tc", "trigger/inter-event/trigger-synthetic-event-syntax.tc",
+    "trigger/inter-event/trigger-synthetic_event_syntax_errors.tc",
+)
 PROGRAMS = ("usr/bin/chrt", "sbin/insmod")
 BASH = ("bash-static",)
 # Under emulation, on a machine that does other things too.
@@ -324,21 +333,26 @@ def samples(name, kdir, append="", smp=2):
 
 # ftracetest
 
-def _share(folder, number, folders):
-    """The installed tests with some folders of cases only."""
-    share = folder.with_name(f"{folder.name}-{number}")
+def _share(folder, use, wanted):
+    """The installed tests with some cases only: those whose paths are wanted."""
+    share = folder.with_name(f"{folder.name}-{use}")
     shutil.rmtree(share, ignore_errors=True)
     shutil.copytree(folder, share, symlinks=True)
-    for path in (share / "ftrace/test.d").iterdir():
-        if path.is_dir() and path.name not in folders:
-            shutil.rmtree(path)
+    home = share / "ftrace/test.d"
+    for path in sorted(home.rglob("*.tc")):
+        if not wanted(str(path.relative_to(home))):
+            path.unlink()
     return share
 
 
+def _in_second(case):
+    return case.split("/")[0] in SHARE
+
+
 def shares(folder):
-    """Every folder of cases in one of two copies of the installed tests."""
-    all_folders = {path.name for path in (folder / "ftrace/test.d").iterdir() if path.is_dir()}
-    return [_share(folder, number, part) for number, part in enumerate((all_folders - set(SHARE), all_folders & set(SHARE)), 1)]
+    """Every case that comes near text in one of two copies of the installed tests."""
+    return [_share(folder, number, lambda case, second=second: case not in NO_TEXT and _in_second(case) == second)
+            for number, second in ((1, False), (2, True))]
 
 
 def side_by_side(functions, at_once=2):
@@ -371,6 +385,13 @@ def ftracetest_guests(name, kdir, append="", smp=2):
     say(f"ftracetest on {name}, in two guests")
     folder, left_out, helpers = _installed(name, kdir, FTRACETEST)
     return left_out, [selftests_in(name, kdir, FTRACETEST, share, helpers, append=append, smp=smp) for share in shares(folder)]
+
+
+def ftracetest_rest(name, kdir, append="", smp=2):
+    """Results of those cases of theirs that change no text."""
+    folder, _, helpers = _installed(name, kdir, FTRACETEST)
+    share = _share(folder, "rest", lambda case: case in NO_TEXT)
+    return selftests_in(name, kdir, FTRACETEST, share, helpers, append=append, smp=smp)()
 
 
 def ftracetest(name, kdir, append="", smp=2):
