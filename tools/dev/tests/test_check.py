@@ -373,6 +373,8 @@ class Interruption(unittest.TestCase):
         threading.Thread(target=say.run, args=(["sh", "-c", "echo $$; exec sleep 100"], log), daemon=True).start()
         while not log.exists() or log.read_text().count("\\n") < 2:
             time.sleep(0.01)
+        # It may say so before our side has made a note of it.
+        time.sleep(1)
         raise KeyboardInterrupt
         """
 

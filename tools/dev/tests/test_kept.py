@@ -388,8 +388,18 @@ class TheBase(Temporary):
             self.setUp()
 
     def test_and_so_is_what_is_added(self):
-        (self.base.src / "include").mkdir()
-        (self.base.src / "include/new.h").touch()
+        for name in "include/new.h", "tools/testing/selftests/ftrace/test.d/new.tc":
+            (self.base.src / name).parent.mkdir(parents=True)
+            (self.base.src / name).touch()
+            self.assertIs(self.part(), made.UNKNOWN)
+            (self.base.src / name).unlink()
+
+    def test_and_a_selftest_of_the_bases(self):
+        name = "tools/testing/selftests/x/a.o"
+        for tree in self.base.path, self.base.src:
+            (tree / name).parent.mkdir(parents=True)
+            (tree / name).write_text(str(tree))
+            os.utime(tree / name, (1000, 1000))
         self.assertIs(self.part(), made.UNKNOWN)
 
     def test_but_not_what_is_ours(self):

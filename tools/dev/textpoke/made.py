@@ -37,7 +37,7 @@ UNREAD = ("Documentation/", "MAINTAINERS", "tools/verification/")
 READ = r"(?:-I)?(?:\S*/{source}/|\./)?((?:arch/\w+|Documentation|tools/verification)/\S+?)[:)]?"
 LITTER = re.compile(r"__pycache__|\.pyc$")
 # The selftests' modules are made among their sources.
-MADE_THERE = "tools/testing/selftests/"
+MADE_THERE = re.compile(r"tools/testing/selftests/.*(\.(o|ko|mod|mod\.c|cmd|a)|/Module\.symvers|/modules\.order)")
 
 
 def digest(parts):
@@ -252,7 +252,8 @@ def changed_by_hand(now):
         return ""
     source = series.Source(now)
     for path, entry in _below(now.src):
-        if known.get(path) != entry.inode() and path not in source.ours and not path.startswith(MADE_THERE):
+        ours = path in source.ours or path not in known and MADE_THERE.fullmatch(path)
+        if known.get(path) != entry.inode() and not ours:
             return str(now.src / path)
     return ""
 
