@@ -166,7 +166,6 @@ int text_poke_stopped(struct text_poke_change *changes, unsigned int nr)
 	struct text_poke_stop stop = {
 		.changes	= changes,
 		.nr		= nr,
-		.listening	= perf_text_poke_enabled(),
 		.arrived	= ATOMIC_INIT(0),
 	};
 	int ret;
@@ -183,7 +182,11 @@ int text_poke_stopped(struct text_poke_change *changes, unsigned int nr)
 		return ret;
 	}
 
+	/* As of a batch: a listener that comes too late for these waits. */
+	text_poke_batch_begins();
+	stop.listening = perf_text_poke_enabled();
 	ret = stop_machine_cpuslocked(stop_cpu, &stop, cpu_online_mask);
+	text_poke_batch_ends();
 	if (ret)
 		return ret;
 	count(&stop);
