@@ -3,6 +3,7 @@
  * A guarded batch, and a CPU that runs the site while no sync asks it
  *
  * Steps: b c e f g
+ * Left out: a d h
  *
  * A CPU that goes offline runs kernel text after it was marked so, and one that
  * comes online before.  Syncs pass both by, and what they have fetched, or kept

@@ -56,7 +56,7 @@ bool hears;
 bool listening;
 bool finished;
 
-inline record(site, bytes)					/* d */
+inline record(site, bytes)
 {
 	d_step {
 		if
@@ -84,7 +84,7 @@ inline write_batch(bytes)
 	:: guarded ->
 		text[0] = TRAP;					/* b */
 		text[1] = TRAP;
-		record(0, bytes);
+		record(0, bytes);				/* d */
 		record(1, bytes)
 	:: else
 	fi;
