@@ -51,7 +51,11 @@ DEFINE_STATIC_CALL(text_poke_test_answer, one);
 
 static noinline int ask_here(void)
 {
-	return static_call(text_poke_test_answer)() + 0;
+	int answer = static_call(text_poke_test_answer)();
+
+	/* Lest it becomes a jump. */
+	barrier();
+	return answer;
 }
 
 static noinline int ask_there(void)
