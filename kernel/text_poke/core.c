@@ -1215,11 +1215,11 @@ int text_poke_early(void *addr, const void *old, const void *new, size_t len)
 }
 
 /**
- * text_poke_barrier - wait until whoever changes text is done
+ * text_poke_barrier - wait until text_mutex has been free
  *
- * Called before text is freed, when nobody can find it any more: on return no
- * site in it is queued, and no store to it is under way.  See text_poke_settle()
- * for who begins to listen.
+ * Called before text is freed, when it can no longer be found: on return no site
+ * in it is queued, and no store to it is under way.  See text_poke_settle() for
+ * what a new listener calls.
  *
  * Context: Process context, may sleep; text_mutex not held.
  */

@@ -2,22 +2,22 @@
 /*
  * Waiting for the batch that is being written, and for no more than that.
  *
- * Whoever begins to listen must not be taken for absent by a batch, and miss
- * its end:
+ * A batch must not take a new listener for absent while the listener copies the
+ * text in the middle of it:
  *
  *   poker                               listener
  *   ----------------------------------  ------------------------------------
  *   batch_count is odd                  is counted, has a buffer, is enabled
  *   full barrier                        full barrier
- *   looks who listens                   looks at batch_count
+ *   does any event listen?              looks at batch_count
  *   writes and records
  *   batch_count is even                 waits if it was odd, until it differs
  *
  * Of the two looks one at least sees what the other side has done.  Either the
  * batch knows of the listener, or the listener of the batch.
  *
- * This does not wait for text_mutex: who holds that may wait for a grace period
- * of RCU tasks, and nothing is half written meanwhile.
+ * This does not wait for text_mutex: its holder may wait for a grace period of
+ * RCU tasks, and nothing is half written meanwhile.
  */
 #include <linux/compiler.h>
 #include <linux/sched.h>
@@ -43,7 +43,7 @@ void text_poke_batch_begins(void)
 {
 	WRITE_ONCE(batch_count, batch_count + 1);
 	/*
-	 * Orders the count before looking who listens.  Pairs with smp_mb() in
+	 * Orders the count before looking for listeners.  Pairs with smp_mb() in
 	 * text_poke_settle().  Otherwise both could be too early: the batch
 	 * goes on without records, and the listener copies the text in the
 	 * middle of it.
@@ -70,16 +70,17 @@ void text_poke_batch_ends(void)
 
 static bool settled(unsigned int count)
 {
+	/* Pairs with the store in text_poke_batch_ends(). */
 	return smp_load_acquire(&batch_count) != count;
 }
 
 /**
  * text_poke_settle - wait until the batch that is being written has ended
  *
- * What it was decided on may hold no longer: that nobody listens.  Called after
- * an event that wants records has been counted, or has come to where it gets
- * them: on return whatever changes is recorded for it.  Who is killed meanwhile
- * does not wait on, and copies nothing either.
+ * What it was decided on may hold no longer: that no event listens.  Called
+ * after an event that wants records has been counted, or has come to where it
+ * gets them: on return every change is recorded for it.  A caller that is killed
+ * waits no longer, and copies nothing either.
  *
  * It does not wait for text_mutex, nor for sites that are queued.
  *
@@ -96,6 +97,7 @@ void text_poke_settle(void)
 	 * Pairs with smp_mb() in text_poke_batch_begins().
 	 */
 	smp_mb();
+	/* Pairs with the store in text_poke_batch_ends(), if that was the last. */
 	count = smp_load_acquire(&batch_count);
 	if (count & 1)
 		wait_event_killable(batch_over, settled(count));
