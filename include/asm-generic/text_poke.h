@@ -47,6 +47,25 @@ static inline bool arch_text_poke_atomic(const struct text_poke_site *site)
 }
 #endif
 
+#ifndef arch_text_poke_guardable
+/**
+ * arch_text_poke_guardable - may a trap stand between old and new?
+ * @site:	the site, prepared
+ *
+ * False if the manual does not allow that the trap goes over the old instruction,
+ * or the new one over the trap, while a CPU may execute them: then only
+ * text_poke_stopped() can change it, and others are refused.  The default is for
+ * a trap that may go over everything.
+ *
+ * Context: Process context, text_mutex held.
+ * Return: true if so.
+ */
+static inline bool arch_text_poke_guardable(const struct text_poke_site *site)
+{
+	return true;
+}
+#endif
+
 #ifndef arch_text_poke_is_text
 /**
  * arch_text_poke_is_text - is there kernel text at this address?

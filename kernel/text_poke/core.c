@@ -1023,7 +1023,9 @@ static int init_insn(struct text_poke_site *site, void *addr, const void *old,
 	ret = init_trap(site);
 	if (ret)
 		return ret;
-	return may_replace(site) ? 0 : -EINVAL;
+	if (!may_replace(site))
+		return -EINVAL;
+	return !site->trap || arch_text_poke_guardable(site) ? 0 : -EOPNOTSUPP;
 }
 
 static int init_data(struct text_poke_site *site, void *addr, const void *old,

@@ -15,8 +15,9 @@
  *   done = true ......................  done: refetches, goes on
  *
  * So all changes happen at one moment for every CPU, and records that are made
- * then are as exact as those of a guarded batch.  One stop serves any number of
- * changes.  What can interrupt a CPU even so, an NMI for one, must not be probed.
+ * then are exact, but for what the poker itself runs between stores and records.
+ * One stop serves any number of changes.  What can interrupt a CPU even so, as a
+ * pseudo-NMI, may meet one.
  */
 #include <linux/atomic.h>
 #include <linux/cpumask.h>

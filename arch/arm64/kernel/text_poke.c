@@ -31,12 +31,6 @@
  * kprobe's slot and the one that a kretprobe returns to stay where they are,
  * and that of uprobes is in user space.
  *
- * Anything else is put there while its copy runs in a slot, if it does the same
- * in another place; kprobes decide that, and execute theirs in the same way:
- *
- *   | site: instruction | guarded | new |     | slot: new | BRK |
- *   +-------------------+---------+-----+     +-----------+-----+
- *
  * Rules, from the Arm Architecture Reference Manual, DDI 0487, section B2.2.5,
  * "Concurrent modification and execution of instructions":
  *
@@ -49,7 +43,8 @@
  *     of any kind, and takes it away again; guarded or not, that is one store
  *     which is outside of the promise whenever the instruction is not on the
  *     list.  So it is refused here, and kprobes have text_poke_stopped() stop
- *     the machine, once for as many probes as are armed together.
+ *     the machine, once for as many probes as are armed together.  A pseudo-NMI
+ *     is not stopped by that.
  *   - For a bounded change-over the writer cleans the data cache to the point
  *     of unification, then invalidates the instruction cache, each with a DSB,
  *     and every CPU then goes through a context synchronisation event.  The
@@ -77,7 +72,6 @@
  */
 #include <linux/cache.h>
 #include <linux/cacheflush.h>
-#include <linux/extable.h>
 #include <linux/string.h>
 #include <linux/text_poke.h>
 
@@ -89,8 +83,6 @@
 #include <asm/patching.h>
 #include <asm/ptrace.h>
 #include <asm/sections.h>
-
-#include "probes/decode-insn.h"
 
 /* Behind the vectors, which are entry code. */
 struct text_poke_function arch_text_poke_trap_path[] __ro_after_init = {
@@ -113,19 +105,6 @@ static bool is_probe(u32 insn)
 	return IS_ENABLED(CONFIG_KPROBES) && insn == BRK64_OPCODE_KPROBES;
 }
 
-/*
- * Does @insn do the same in a slot?  Not if it may fault and be fixed up: the
- * table of fixups knows its place, but not the slot.
- */
-static bool can_step(const void *addr, u32 insn)
-{
-	struct arch_probe_insn unused;
-
-	return IS_ENABLED(CONFIG_HAVE_TEXT_POKE_SLOTS) &&
-	       arm_probe_decode_insn(insn, &unused) == INSN_GOOD &&
-	       !search_exception_tables((unsigned long)addr);
-}
-
 int arch_text_poke_prepare(struct text_poke_site *site, const void *emulate)
 {
 	if (site->len != AARCH64_INSN_SIZE)
@@ -138,57 +117,22 @@ int arch_text_poke_prepare(struct text_poke_site *site, const void *emulate)
 	site->pass = is_probe(read_insn(site->old)) ||
 		     is_probe(read_insn(site->new));
 	if (site->pass)
-		return arch_text_poke_atomic(site) ? 0 : -EOPNOTSUPP;
+		return 0;
 
 	site->insn.insn = read_insn(emulate);
 	site->insn.how = aarch64_insn_emulation(site->insn.insn);
-	if (site->insn.how != AARCH64_EMULATE_NONE)
-		return 0;
-
-	site->ool = can_step(site->addr, site->insn.insn);
-	return site->ool ? 0 : -EOPNOTSUPP;
-}
-
-/* Where indirect branches may go: BTI, PACIASP and PACIBSP. */
-static bool is_landing_pad(u32 insn)
-{
-	if (!aarch64_insn_is_hint(insn))
-		return false;
-	switch (insn & 0xfe0) {
-	case AARCH64_INSN_HINT_PACIASP:
-	case AARCH64_INSN_HINT_PACIBSP:
-	case AARCH64_INSN_HINT_BTI:
-	case AARCH64_INSN_HINT_BTIC:
-	case AARCH64_INSN_HINT_BTIJ:
-	case AARCH64_INSN_HINT_BTIJC:
-		return true;
-	default:
-		return false;
-	}
+	return site->insn.how != AARCH64_EMULATE_NONE ? 0 : -EOPNOTSUPP;
 }
 
 bool arch_text_poke_replaceable(const struct text_poke_site *site)
 {
-	u32 insn = read_insn(site->old);
-
-	return aarch64_insn_emulation(insn) != AARCH64_EMULATE_NONE ||
-	       (can_step(site->addr, insn) && !is_landing_pad(insn));
+	return aarch64_insn_emulation(read_insn(site->old)) !=
+	       AARCH64_EMULATE_NONE;
 }
 
 bool arch_text_poke_maybe_bug(const struct text_poke_site *site)
 {
 	return read_insn(site->old) == (AARCH64_BREAK_MON | BUG_BRK_IMM << 5);
-}
-
-void arch_text_poke_slot(const struct text_poke_site *site, void *slot)
-{
-	__le32 insns[] = {
-		cpu_to_le32(site->insn.insn),
-		cpu_to_le32(TEXT_POKE_BRK_INSN),
-	};
-
-	static_assert(sizeof(insns) == TEXT_POKE_SLOT);
-	memcpy(slot, insns, sizeof(insns));
 }
 
 void arch_text_poke_trap(const struct text_poke_site *site, void *unit)
@@ -300,10 +244,6 @@ noinstr bool arch_text_poke_is_trap(const void *addr)
 noinstr void arch_text_poke_emulate(struct pt_regs *regs,
 				    const struct text_poke_site *site)
 {
-	if (site->ool)
-		regs->pc = (unsigned long)site->slot;
-	else
-		aarch64_insn_emulate(regs, site->insn.how, site->insn.insn,
-				     regs->pc);
+	aarch64_insn_emulate(regs, site->insn.how, site->insn.insn, regs->pc);
 	regs->pstate &= ~(PSR_BTYPE_MASK | DBG_SPSR_SS);
 }

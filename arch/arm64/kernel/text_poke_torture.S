@@ -5,8 +5,7 @@
  * Each has one site, and returns the sum of what it has come through:
  *
  *	fn:	0
- *	site:	nop, or what it is changed to; a call adds 2, and what is
- *		executed in a slot makes it TEXT_POKE_TEST_STEPPED
+ *	site:	nop, or what it is changed to; a call adds 2
  *		+ 1, return
  *	target:	+ 7, return
  *

@@ -13,9 +13,6 @@ struct text_poke_site;
 #define TEXT_POKE_UNIT		AARCH64_INSN_SIZE
 #define TEXT_POKE_MAX		8
 
-/* The instruction, and the trap behind it. */
-#define TEXT_POKE_SLOT		(2 * AARCH64_INSN_SIZE)
-
 #define TEXT_POKE_BRK_INSN	(AARCH64_BREAK_MON | (TEXT_POKE_BRK_IMM << 5))
 
 /**
@@ -40,6 +37,9 @@ bool arch_text_poke_listed(u32 insn);
 
 bool arch_text_poke_atomic(const struct text_poke_site *site);
 #define arch_text_poke_atomic arch_text_poke_atomic
+
+/* The trap is on the list, so that it is the same list. */
+#define arch_text_poke_guardable arch_text_poke_atomic
 
 bool arch_text_poke_trappable(const void *addr);
 #define arch_text_poke_trappable arch_text_poke_trappable

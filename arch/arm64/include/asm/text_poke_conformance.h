@@ -24,11 +24,6 @@
  */
 #define TEXT_POKE_TEST_INSN(name, b3, b2, b1, b0, ...)			\
 	{ name, { 0x##b0, 0x##b1, 0x##b2, 0x##b3 }, 4, __VA_ARGS__ }
-#ifdef CONFIG_HAVE_TEXT_POKE_SLOTS
-#define TEXT_POKE_TEST_OOL	0, .ool = true
-#else
-#define TEXT_POKE_TEST_OOL	-EOPNOTSUPP
-#endif
 #define TEXT_POKE_TEST_INSNS {						\
 	TEXT_POKE_TEST_INSN("nop", d5, 03, 20, 1f, 0, true),		\
 	TEXT_POKE_TEST_INSN("b .", 14, 00, 00, 00, 0, true),		\
@@ -87,17 +82,13 @@
 	TEXT_POKE_TEST_INSN("brk #0x100", d4, 20, 20, 00, -ERANGE, true),	\
 	TEXT_POKE_TEST_INSN("brk #5", d4, 20, 00, a0, -EOPNOTSUPP, true),	\
 	TEXT_POKE_TEST_INSN("brk #8", d4, 20, 01, 00, -EOPNOTSUPP, true),	\
-	TEXT_POKE_TEST_INSN("mov w0, #1", 52, 80, 00, 20, TEXT_POKE_TEST_OOL),	\
+	TEXT_POKE_TEST_INSN("mov w0, #1", 52, 80, 00, 20, -EOPNOTSUPP),	\
 	TEXT_POKE_TEST_INSN("yield", d5, 03, 20, 3f, -EOPNOTSUPP),	\
-	TEXT_POKE_TEST_INSN("bti c", d5, 03, 24, 5f, TEXT_POKE_TEST_OOL,	\
-			    .kept = true),				\
-	TEXT_POKE_TEST_INSN("bti j", d5, 03, 24, 9f, TEXT_POKE_TEST_OOL,	\
-			    .kept = true),				\
-	TEXT_POKE_TEST_INSN("paciasp", d5, 03, 23, 3f, TEXT_POKE_TEST_OOL,	\
-			    .kept = true),				\
-	TEXT_POKE_TEST_INSN("pacibsp", d5, 03, 23, 7f, TEXT_POKE_TEST_OOL,	\
-			    .kept = true),				\
-	TEXT_POKE_TEST_INSN("paciaz", d5, 03, 23, 1f, TEXT_POKE_TEST_OOL),	\
+	TEXT_POKE_TEST_INSN("bti c", d5, 03, 24, 5f, -EOPNOTSUPP),	\
+	TEXT_POKE_TEST_INSN("bti j", d5, 03, 24, 9f, -EOPNOTSUPP),	\
+	TEXT_POKE_TEST_INSN("paciasp", d5, 03, 23, 3f, -EOPNOTSUPP),	\
+	TEXT_POKE_TEST_INSN("pacibsp", d5, 03, 23, 7f, -EOPNOTSUPP),	\
+	TEXT_POKE_TEST_INSN("paciaz", d5, 03, 23, 1f, -EOPNOTSUPP),	\
 	TEXT_POKE_TEST_INSN("autiasp", d5, 03, 23, bf, -EOPNOTSUPP),	\
 	TEXT_POKE_TEST_INSN("retaa", d6, 5f, 0b, ff, -EOPNOTSUPP),	\
 	TEXT_POKE_TEST_INSN("braa x1, x2", d7, 1f, 08, 22, -EOPNOTSUPP),	\
@@ -107,8 +98,8 @@
 	TEXT_POKE_TEST_INSN("ldr x0, .", 58, 00, 00, 00, -EOPNOTSUPP),	\
 	TEXT_POKE_TEST_INSN("ldxr x0, [x1]", c8, 5f, 7c, 20, -EOPNOTSUPP),	\
 	TEXT_POKE_TEST_INSN("svc #0", d4, 00, 00, 01, -EOPNOTSUPP),	\
-	TEXT_POKE_TEST_INSN("isb", d5, 03, 3f, df, TEXT_POKE_TEST_OOL),	\
-	TEXT_POKE_TEST_INSN("udf #0", 00, 00, 00, 00, TEXT_POKE_TEST_OOL)	\
+	TEXT_POKE_TEST_INSN("isb", d5, 03, 3f, df, -EOPNOTSUPP),	\
+	TEXT_POKE_TEST_INSN("udf #0", 00, 00, 00, 00, -EOPNOTSUPP)	\
 }
 
 /* The alias is in the kernel's page tables, which all CPUs have loaded. */

@@ -116,18 +116,10 @@ static inline void text_poke_test_call(void *insn, const void *from,
 	text_poke_test_put(insn, 0x94000000 | text_poke_test_imm26(from, to));
 }
 
-/* An instruction that is neither emulated nor executed in a slot: eret. */
+/* An instruction that is not emulated: eret. */
 static inline void text_poke_test_odd(void *insn)
 {
 	text_poke_test_put(insn, 0xd69f03e0);
-}
-
-/* One that is executed in a slot: mov w0, #TEXT_POKE_TEST_STEPPED. */
-#define TEXT_POKE_TEST_STEPPED	4
-
-static inline void text_poke_test_step(void *insn)
-{
-	text_poke_test_put(insn, 0x52800000 | TEXT_POKE_TEST_STEPPED << 5);
 }
 
 /* What an encoder returns for a branch that does not reach. */
@@ -171,8 +163,8 @@ static inline bool text_poke_test_unencodable(void *insn)
 	  .new = nop, .len = LEN, .error = -EINVAL },			\
 	{ "over what cannot be put back", .addr = text_poke_test_kept + 8, \
 	  .new = nop, .len = LEN, .error = -EINVAL },			\
-	{ "a slot for entry code", .addr = __entry_text_start,		\
-	  .new = (u8 []){ 0x80, 0x00, 0x80, 0x52 }, .len = LEN,		\
+	{ "what the manual does not list",				\
+	  .new = (u8 []){ 0xc0, 0x03, 0x5f, 0xd6 }, .len = LEN,		\
 	  .error = -EOPNOTSUPP },					\
 	{ "the trap handler", .addr = text_poke_handle_trap,		\
 	  .new = nop, .len = LEN, .error = -EOPNOTSUPP }		\

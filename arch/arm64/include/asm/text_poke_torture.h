@@ -31,30 +31,18 @@ enum text_poke_torture_kind {
 	TEXT_POKE_TORTURE_CBNZ,
 	TEXT_POKE_TORTURE_TBZ,
 	TEXT_POKE_TORTURE_TBNZ,
-	TEXT_POKE_TORTURE_BR,
-	TEXT_POKE_TORTURE_BLR,
-	TEXT_POKE_TORTURE_RET,
-	TEXT_POKE_TORTURE_ADR,
-	TEXT_POKE_TORTURE_ADRP,
-	TEXT_POKE_TORTURE_STEP,
 	TEXT_POKE_TORTURE_KINDS,
 };
 
 #define TEXT_POKE_TORTURE_NAMES						\
-	"nop", "b", "bl", "bcond", "cbz", "cbnz", "tbz", "tbnz", "br", "blr",	\
-	"ret", "adr", "adrp", "step"
+	"nop", "b", "bl", "bcond", "cbz", "cbnz", "tbz", "tbnz"
 
-/* From here on they are executed in slots. */
-#define TEXT_POKE_TORTURE_SLOW	TEXT_POKE_TORTURE_STEP
+/* None is executed in a slot. */
+#define TEXT_POKE_TORTURE_SLOW	TEXT_POKE_TORTURE_KINDS
 
-/*
- * The registers that CBZ and CBNZ look at, and TBZ and TBNZ; where BR goes to,
- * which the functions set, and BLR.
- */
+/* The registers that CBZ and CBNZ look at, and TBZ and TBNZ. */
 #define TEXT_POKE_TORTURE_XC	11
 #define TEXT_POKE_TORTURE_XT	12
-#define TEXT_POKE_TORTURE_XJ	16
-#define TEXT_POKE_TORTURE_XF	17
 
 /* TBZ, forwards; the bit depends on the site. */
 static inline u32 text_poke_torture_tbz(u32 imm, unsigned int nr)
@@ -63,7 +51,7 @@ static inline u32 text_poke_torture_tbz(u32 imm, unsigned int nr)
 	       TEXT_POKE_TORTURE_XT;
 }
 
-/* BC.cond is not among them: not every CPU has it. */
+/* Those that B2.2.5 lists; the others change with the machine stopped. */
 static inline u32 text_poke_torture_insn(enum text_poke_torture_kind kind,
 					 const void *site, const void *target,
 					 unsigned int nr)
@@ -79,20 +67,8 @@ static inline u32 text_poke_torture_insn(enum text_poke_torture_kind kind,
 		return 0xb5000000 | imm << 5 | TEXT_POKE_TORTURE_XC;
 	case TEXT_POKE_TORTURE_TBZ:
 		return text_poke_torture_tbz(imm, nr);
-	case TEXT_POKE_TORTURE_TBNZ:
-		return text_poke_torture_tbz(imm, nr) | 0x01000000;
-	case TEXT_POKE_TORTURE_BR:
-		return 0xd61f0000 | TEXT_POKE_TORTURE_XJ << 5;
-	case TEXT_POKE_TORTURE_BLR:
-		return 0xd63f0000 | TEXT_POKE_TORTURE_XF << 5;
-	case TEXT_POKE_TORTURE_RET:
-		return 0xd65f03c0;
-	case TEXT_POKE_TORTURE_ADRP:
-		/* adrp xzr, . */
-		return 0x9000001f;
 	default:
-		/* adr xzr, . */
-		return 0x1000001f;
+		return text_poke_torture_tbz(imm, nr) | 0x01000000;
 	}
 }
 
@@ -113,9 +89,6 @@ static inline bool text_poke_torture_encode(u8 *insn, size_t len,
 	case TEXT_POKE_TORTURE_BL:
 		text_poke_test_call(insn, site, callee);
 		return true;
-	case TEXT_POKE_TORTURE_STEP:
-		text_poke_test_step(insn);
-		return IS_ENABLED(CONFIG_HAVE_TEXT_POKE_SLOTS);
 	default:
 		text_poke_test_put(insn, text_poke_torture_insn(kind, site,
 								target, nr));
@@ -131,7 +104,6 @@ static inline bool text_poke_torture_taken(enum text_poke_torture_kind kind,
 
 	switch (kind) {
 	case TEXT_POKE_TORTURE_B:
-	case TEXT_POKE_TORTURE_BR:
 		return true;
 	case TEXT_POKE_TORTURE_BCOND:
 		return text_poke_test_cond(regs[0], nr & 15);
@@ -155,12 +127,7 @@ text_poke_torture_effect(enum text_poke_torture_kind kind, unsigned int nr,
 {
 	switch (kind) {
 	case TEXT_POKE_TORTURE_BL:
-	case TEXT_POKE_TORTURE_BLR:
 		return 3;
-	case TEXT_POKE_TORTURE_RET:
-		return 0;
-	case TEXT_POKE_TORTURE_STEP:
-		return TEXT_POKE_TEST_STEPPED + 1;
 	default:
 		return text_poke_torture_taken(kind, nr, regs) ? 7 : 1;
 	}
@@ -173,8 +140,7 @@ static inline void text_poke_torture_fit(u64 *regs)
 {
 	regs[0] &= PSR_N_BIT | PSR_Z_BIT | PSR_C_BIT | PSR_V_BIT;
 	regs[9] = 0;
-	regs[TEXT_POKE_TORTURE_XJ] = 0;
-	regs[TEXT_POKE_TORTURE_XF] = (u64)text_poke_torture_callee;
+	regs[16] = 0;
 	regs[18] = 0;
 	if (regs[1] & BIT(20))
 		regs[TEXT_POKE_TORTURE_XC] = 0;
