@@ -19,6 +19,7 @@ from .say import output, run, say
 
 PACKAGE = "linux-source-6.12"
 TARBALL = f"usr/src/{PACKAGE}.tar.xz"
+HOME = "bookworm"  # the release that has the pinned package; a machine of another one has its source all the same
 SERIES = (6, 12)
 UNPACKED_GIB = 3
 HIDING = b"/*\n!/debian/\n"  # Debian's packagers' rule, which would hide every new file from git
@@ -96,10 +97,10 @@ def _cached(version):
 
 
 def _download(version):
-    """Fetch the wanted version, or the mirror's own when it has that no longer."""
+    """Fetch the wanted version, of whatever release it is; the mirror's own when it has that no longer."""
     host.room(paths.CACHE, 1, "downloading the base")
     say(f"downloading {PACKAGE} (150 MB)")
-    apt = host.host_apt()
+    apt = host.release_apt(HOME)
     try:
         return apt.download([f"{PACKAGE}={version}" if version else PACKAGE], paths.CACHE)[0]
     except Fail as failure:
@@ -188,7 +189,7 @@ def _debian():
 
 # The user's own tree
 
-def _sources(tree):
+def sources(tree):
     """The relative paths of a git tree's sources, without what was built in it."""
     listed = output(["git", "-c", "safe.directory=*", "-C", tree, "ls-files", "-z", "-co", "--exclude-standard"],
                     what=f"listing {tree}")
@@ -203,7 +204,7 @@ def _files(tree):
 
 
 def _copy_git(tree, dest):
-    wanted = _sources(tree)
+    wanted = sources(tree)
     listing = dest.with_name("files")
     listing.write_text("\0".join(sorted(wanted)))
     run(["rsync", "-a", "--from0", f"--files-from={listing}", f"{tree}/", f"{dest}/"], what=f"copying {tree}")

@@ -14,7 +14,7 @@ import traceback
 from dataclasses import dataclass, replace
 
 from . import arch as arches
-from . import boot, endings, gates, host, initramfs, kept, kernel, ktap, made, models, paths, perf, run, series, tests, torture
+from . import boot, endings, gates, host, initramfs, kept, kernel, ktap, made, models, paths, perf, run, series, suites, tests, torture
 from .errors import OK, TEST_FAILED, Fail
 from .kept import NOTHING
 from .ktap import FAILED, PASSED, SKIPPED, Result
@@ -248,6 +248,7 @@ def everything(report, architectures):
     """All of check, into a report."""
     say(f"{os.cpu_count()} CPUs; everything generated goes to {paths.BUILD}")
     report.step("series: gates", _gates, parts=NOTHING)
+    report.step("series: Debian's suites", suites.fits, parts=NOTHING)
     report.step("tools: unit tests", _unit_tests, "tools", parts=NOTHING)
     models.run(report)
     for name in architectures:

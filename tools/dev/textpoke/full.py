@@ -15,7 +15,7 @@ from fnmatch import fnmatch
 
 from . import arch as arches
 from . import base as bases
-from . import cases, check, coverage, host, kept, kernel, lint, made, paths, series, tests, torture, worldswitch
+from . import cases, check, coverage, elsewhere, host, kept, kernel, lint, made, patches, paths, series, suites, tests, torture, worldswitch
 from .errors import OK, USAGE, Fail
 from .kept import NOTHING
 from .ktap import PASSED, Result
@@ -185,6 +185,41 @@ def _clang_boots(name):
     return check.boots(name, kernel.build_kernel(name, llvm=True))
 
 
+# Other kernels of Debian, and other releases of it
+
+SUITE_PARTS = ("boots", "KUnit")
+ELSEWHERE = ("gates", "kernel ARCH=x86", "kunit ARCH=x86")
+
+
+def _on(source, name, title):
+    """A kernel of another 6.12.y, or one part of check on it."""
+    with suites.as_kernel(source):
+        kdir = kernel.build_kernel(name)
+        return list(PARTS[title](name, kdir, "", 2)) if title else [Result("builds", PASSED)]
+
+
+def _suites(report, names):
+    """What Debian's suites have besides the pinned version."""
+    for source in suites.others():
+        for name in names:
+            def keep(title, step, name=name, source=source):
+                return report.keep(f"{name}: Linux {source.package}: {title}", lambda: _on(source, name, step),
+                                   lambda: [report.parts(name), patches.variant_files()])
+
+            if keep("kernel", ""):
+                for title in SUITE_PARTS:
+                    keep(title, title)
+
+
+def _releases(report):
+    """Our commands on other releases: the first makes the chroot that the others use."""
+    for release in elsewhere.RELEASES:
+        for words in ELSEWHERE:
+            if not report.keep(f"Debian {release}: make {words}", lambda release=release, words=words: elsewhere.result(release, words)):
+                break
+        report.keep(f"Debian {release}: unit tests", lambda release=release: elsewhere.unit_tests(release))
+
+
 # Every patch
 
 def built_for(patch):
@@ -272,5 +307,7 @@ def main(options):
                     parts=lambda name=name: [report.parts(name), list(made.folder(cases.FOLDER))])
     for name in [name for name in names if name not in backends]:
         report.keep(f"{name}: clang", lambda name=name: _clang_boots(name))
+    _suites(report, backends)
+    _releases(report)
     _every_patch(report, names)
     return report.end()

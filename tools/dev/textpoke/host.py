@@ -3,7 +3,7 @@
 
 apt is used with a configuration of our own: its lists and cache lie in our cache,
 its sources are derived from the mirrors the machine already uses, plus backports
-(the only place with a good QEMU on Debian 12). /etc/apt is read, never changed.
+where the release itself has no good QEMU (Debian 12). /etc/apt is read, never changed.
 apt is asked only when dpkg says that something is missing, so that a machine
 that has everything needs neither network nor root.
 """
@@ -24,6 +24,8 @@ from .say import output, run, say, tail
 # often that suite under another name, which a mirror updates at another time.
 STANDBYS = ("stable", "testing")
 BACKPORTS = "backports"  # as a suite: <release>-backports, or nothing where the release itself is new enough
+BACKPORTED = ("bookworm",)  # the releases that are not
+SECURITY = "-security"
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
 BUILD = ("bc", "bison", "ccache", "cpio", "flex", "gcc", "git", "kmod", "libc6-dev", "libelf-dev",
@@ -113,14 +115,24 @@ def _main_mirror():
     raise Fail(MISSING, f"the machine's apt sources name no mirror of Debian {_release()}: add one, then run the command again")
 
 
-def _source(uri, suite, option=""):
+def source(uri, suite, option=""):
     return f"deb [signed-by={KEYRING}{option}] {uri} {suite} main"
 
 
+def mirror_of(suite):
+    """Where a suite is, of whatever release: security updates have a mirror of their own."""
+    if not suite.endswith(SECURITY):
+        return _main_mirror()
+    own = [uri for uri, name in _mirrors() if name.endswith(SECURITY)]
+    return own[0] if own else f"{_main_mirror().rstrip('/')}{SECURITY}"
+
+
 def _host_sources():
-    """What the machine uses itself, and backports."""
-    lines = [_source(uri, suite) for uri, suite in _mirrors()]
-    backports = _source(_main_mirror(), f"{_release()}-backports")
+    """What the machine uses itself, and backports where they are needed."""
+    lines = [source(uri, suite) for uri, suite in _mirrors()]
+    if _release() not in BACKPORTED:
+        return lines
+    backports = source(_main_mirror(), f"{_release()}-backports")
     return lines if backports in lines else lines + [backports]
 
 
@@ -212,7 +224,20 @@ def host_apt():
     """apt for this machine's own architecture and release."""
     if not shutil.which("apt-get"):
         raise Fail(MISSING, "apt-get is missing: this needs Debian 12 or newer")
-    return Apt("host", _host_sources())
+    return Apt(f"host-{_release()}", _host_sources())
+
+
+def suite_apt(suite, debarch):
+    """apt for one suite of whatever release, from this machine's mirror; nothing is installed by it."""
+    return Apt(f"suite-{suite}", [source(mirror_of(suite), suite, f" arch={debarch}")], debarch)
+
+
+def release_apt(release):
+    """apt for a release and its security updates: this machine's own where it is of that release."""
+    if _release() == release:
+        return host_apt()
+    sources = [source(mirror_of(suite), suite, " arch=amd64") for suite in (release, f"{release}{SECURITY}")]
+    return Apt(f"release-{release}", sources, "amd64")
 
 
 def _installed():
@@ -244,7 +269,7 @@ def _suite_options(suite):
     """Backports of another release than this machine's are of no use to it."""
     if suite and suite.endswith(BACKPORTS):
         own = f"{_release()}-backports"
-        return ["-t", own] if suite in (BACKPORTS, own) else []
+        return ["-t", own] if suite in (BACKPORTS, own) and _release() in BACKPORTED else []
     return ["-t", suite] if suite else []
 
 
@@ -324,7 +349,7 @@ def _fetch_foreign(apt, packages):
 
 def _foreign_debs(packages, debarch, suite):
     """The .deb files of packages of another architecture or release."""
-    apt = Apt(f"{debarch}-{suite}", [_source(_main_mirror(), suite, f" arch={debarch}")], debarch)
+    apt = Apt(f"{debarch}-{suite}", [source(_main_mirror(), suite, f" arch={debarch}")], debarch)
     return _fetch_foreign(apt, packages)
 
 

@@ -135,6 +135,11 @@ def _scratch():
     return folder
 
 
+def scratch():
+    """A folder for a while."""
+    return tempfile.TemporaryDirectory(dir=_scratch())
+
+
 def load(drafts=False):
     """The series and its kept files, each owned once; drafts: files that have no patch yet are told, not refused."""
     series, have = patches.load(), patches.kept()
