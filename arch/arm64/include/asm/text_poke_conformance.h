@@ -24,6 +24,7 @@
  */
 #define TEXT_POKE_TEST_INSN(name, b3, b2, b1, b0, ...)			\
 	{ name, { 0x##b0, 0x##b1, 0x##b2, 0x##b3 }, 4, __VA_ARGS__ }
+#define TEXT_POKE_TEST_ATOMIC_ONLY	true
 #define TEXT_POKE_TEST_INSNS {						\
 	TEXT_POKE_TEST_INSN("nop", d5, 03, 20, 1f, 0, true),		\
 	TEXT_POKE_TEST_INSN("b .", 14, 00, 00, 00, 0, true),		\
