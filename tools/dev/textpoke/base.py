@@ -148,6 +148,7 @@ def _open_package(part):
 
 def _unpack(dest, stamp):
     """Unpack under a temporary name; the stamp comes last and says that it is whole."""
+    host.need("xz-utils")
     host.room(dest.parent, UNPACKED_GIB, "unpacking the base")
     part, opened = dest.with_name(dest.name + ".part"), dest.with_name(dest.name + ".deb.part")
     stamp.unlink(missing_ok=True)

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from . import base as bases
-from . import git, patches, paths, series
+from . import git, host, patches, paths, series
 from .errors import INFRA, TEST_FAILED, Fail
 from .git import Repo
 
@@ -144,6 +144,7 @@ GATES = [
 
 def gates():
     """make gates: every gate, one line each."""
+    host.need("git")
     failed = 0
     for number, (name, gate) in enumerate(GATES, 1):
         try:
