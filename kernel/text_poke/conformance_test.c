@@ -135,7 +135,18 @@ static void cut_off_instructions_are_refused(struct kunit *test)
 	}
 }
 
-/* Kprobes' breakpoints have to do with the one store in any case. */
+/* Must both instructions of each pair be of those that may be exchanged? */
+#ifndef TEXT_POKE_TEST_ATOMIC_ONLY
+#define TEXT_POKE_TEST_ATOMIC_ONLY	false
+#endif
+
+/* Elsewhere kprobes' breakpoints have to do with the one store in any case. */
+static bool is_exchangeable(const struct insn *old, const struct insn *new)
+{
+	return (old->atomic && new->atomic) ||
+	       (!TEXT_POKE_TEST_ATOMIC_ONLY && (old->pass || new->pass));
+}
+
 static void only_atomic_pairs_are_exchanged_directly(struct kunit *test)
 {
 	struct text_poke_site site;
@@ -147,8 +158,7 @@ static void only_atomic_pairs_are_exchanged_directly(struct kunit *test)
 			    prepare(&site, old, new, new->bytes))
 				continue;
 			KUNIT_EXPECT_EQ_MSG(test, arch_text_poke_atomic(&site),
-					    (old->atomic && new->atomic) ||
-					    old->pass || new->pass,
+					    is_exchangeable(old, new),
 					    "%s -> %s", old->name, new->name);
 		}
 	}
@@ -436,10 +446,6 @@ static void make_room(struct kunit *test, const struct insn *insn)
 	KUNIT_EXPECT_EQ(test, 0, put_unasked(field_addr(0), other->bytes,
 					     other->len));
 }
-
-#ifndef TEXT_POKE_TEST_ATOMIC_ONLY
-#define TEXT_POKE_TEST_ATOMIC_ONLY	false
-#endif
 
 /*
  * What a batch makes of it.  Some can be acted as, but no CPU may come to where

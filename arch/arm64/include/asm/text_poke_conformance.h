@@ -79,7 +79,7 @@
 	TEXT_POKE_TEST_INSN("adrp x8, .", 90, 00, 00, 08, 0),		\
 	TEXT_POKE_TEST_INSN("adrp x8, . - 0x1000", f0, ff, ff, e8, 0),	\
 	TEXT_POKE_TEST_INSN("adrp xzr, .", 90, 00, 00, 1f, 0),		\
-	TEXT_POKE_TEST_INSN("brk #4", d4, 20, 00, 80, 0, false, true),	\
+	TEXT_POKE_TEST_INSN("brk #4", d4, 20, 00, 80, 0, true, true),	\
 	TEXT_POKE_TEST_INSN("brk #0x100", d4, 20, 20, 00, -ERANGE, true),	\
 	TEXT_POKE_TEST_INSN("brk #5", d4, 20, 00, a0, -EOPNOTSUPP, true),	\
 	TEXT_POKE_TEST_INSN("brk #8", d4, 20, 01, 00, -EOPNOTSUPP, true),	\
