@@ -176,7 +176,7 @@ static int unplug(void *cpu)
 static unsigned long unplugged;
 static bool went_meanwhile;
 
-/* In the middle of the batch, which nobody has to wait for in order to go. */
+/* In the middle of the batch, which a CPU need not wait for in order to go. */
 static text_poke_store_t *wait_for_unplug(void)
 {
 	unsigned long end = jiffies + HZ;
@@ -231,7 +231,7 @@ static struct recorded {
 	unsigned int nr;
 } recorded;
 
-/* perf_event_text_poke(), called by whoever has a record to emit. */
+/* perf_event_text_poke(), called by what has a record to emit. */
 static int note_record(struct kprobe *probe, struct pt_regs *regs)
 {
 	const void *addr = (void *)regs_get_kernel_argument(regs, 0);
@@ -250,7 +250,7 @@ static int note_record(struct kprobe *probe, struct pt_regs *regs)
 
 static struct kprobe record_probe;
 
-/* It holds references, and who loads a program has the first. */
+/* It holds references, and the loader of a program has the first. */
 static void dispatch(struct bpf_prog *from, struct bpf_prog *to)
 {
 	bpf_dispatcher_change_prog(BPF_DISPATCHER_PTR(text_poke_test), from,

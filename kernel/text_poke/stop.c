@@ -35,7 +35,7 @@
  * struct text_poke_stop - what is done while the machine is stopped
  * @changes:	what to write
  * @nr:		how many
- * @listening:	somebody wants records
+ * @listening:	an event wants records
  * @arrived:	how many CPUs do not run anything else any more
  * @done:	they may go on
  * @ret:	what text_poke_stopped() returns

@@ -13,7 +13,7 @@
  * @where:	the site; NULL: that of the batch
  * @error:	what the core returned
  *
- * For a user who has no error to return.  Each failure is said, for the text is
+ * For a user that has no error to return.  Each failure is said, for the text is
  * not what the user's caller believes, but no more than a few in a row.
  *
  * Context: Any.
