@@ -8,6 +8,8 @@
  */
 
 #include <linux/kernel.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
 
 #include <asm/barrier.h>
 
@@ -17,15 +19,6 @@
  */
 #ifndef TEXT_POKE_WINDOW
 #define TEXT_POKE_WINDOW	PAGE_SIZE
-#endif
-
-/*
- * An array that kvfree() frees, for the sites of a batch.  The trap handler
- * reads it and must not fault there: an architecture whose page tables get the
- * entries of vmalloc'd memory one by one, in page faults, has its own.
- */
-#ifndef arch_text_poke_alloc
-#define arch_text_poke_alloc	kvmalloc_array
 #endif
 
 #ifndef arch_text_poke_atomic
@@ -121,6 +114,59 @@ static inline bool arch_text_poke_maybe_bug(const struct text_poke_site *site)
 }
 #endif
 
+#ifndef arch_text_poke_store
+#define text_poke_store_as(type, alias, bytes, fault)			\
+do {									\
+	type val;							\
+									\
+	memcpy(&val, bytes, sizeof(val));				\
+	__put_kernel_nofault(alias, &val, type, fault);			\
+} while (0)
+
+/**
+ * arch_text_poke_store - store through the writable alias
+ * @alias:	what arch_text_poke_map() has given, or an address behind it
+ * @bytes:	what to store
+ * @len:	how many bytes
+ *
+ * What has the size of a number, and so any unit, is stored at once.  An
+ * architecture has its own if its kernel may not touch the alias just like
+ * that.
+ *
+ * The default does without copy_to_kernel_nofault(), which does not promise to
+ * store at once, and calls what may be about to be traced, and trap.
+ *
+ * Context: Between arch_text_poke_map() and arch_text_poke_unmap().
+ * Return: 0, or -EFAULT if the store faults.
+ */
+static inline int arch_text_poke_store(void *alias, const void *bytes,
+				       size_t len)
+{
+	size_t i;
+
+	pagefault_disable();
+	switch (len) {
+	case sizeof(u64):
+		text_poke_store_as(u64, alias, bytes, fault);
+		break;
+	case sizeof(u32):
+		text_poke_store_as(u32, alias, bytes, fault);
+		break;
+	case sizeof(u16):
+		text_poke_store_as(u16, alias, bytes, fault);
+		break;
+	default:
+		for (i = 0; i < len; i++)
+			text_poke_store_as(u8, alias + i, bytes + i, fault);
+	}
+	pagefault_enable();
+	return 0;
+fault:
+	pagefault_enable();
+	return -EFAULT;
+}
+#endif
+
 #ifndef arch_text_poke_sync
 /**
  * arch_text_poke_sync - make every online CPU refetch its instructions
@@ -133,7 +179,8 @@ static inline bool arch_text_poke_maybe_bug(const struct text_poke_site *site)
  *
  * The default asks each CPU with an interrupt.
  *
- * Context: Process context, interrupts on, text_mutex held.
+ * Context: Process context, interrupts on, preemption may be off, text_mutex
+ * held.
  */
 static inline void arch_text_poke_sync(void)
 {

@@ -82,7 +82,10 @@
  * trap are recorded in d and written in f, see arch_text_poke_trappable().
  *
  * A long batch takes these steps in waves of some thousand sites, one step
- * apart, so that a sync serves three waves: n waves take n + 2 syncs.
+ * apart, so that a sync serves three waves: n waves take n + 2 syncs.  Traps
+ * cost every CPU that comes by, so from the first trap to the last sync the
+ * poker is not preempted, and does not take long: a long batch goes in groups
+ * of waves, bounded by number and by time, between which nothing traps.
  *
  * Where the old or the new instruction is itself a breakpoint, a kprobe's for
  * one, that is also the trap, and whoever handles the one handles the other:
@@ -148,7 +151,8 @@
  *   -EOPNOTSUPP  the site has to trap, and either cannot, or nothing can act
  *                as its new instruction meanwhile; or no CPU may run it while
  *                it is changed, see text_poke_stopped()
- *   -ENOMEM      no memory for a slot
+ *   -ENOMEM      no memory for a longer queue, or no slot; the queue is as it
+ *                was, and is either finished or cancelled
  *   -EEXIST      the site overlaps another one of the batch
  *   -EBUSY       text_mutex is not held, or other CPUs cannot be waited for
  *                here; or text_poke_early() on text that they may be running
@@ -156,12 +160,11 @@
  *                rolled back; its traps are still served, but text no longer
  *                changes
  *
- * An error means that nothing has changed and nothing was recorded, with three
+ * An error means that nothing has changed and nothing was recorded, with two
  * exceptions.  A write which fails midway is rolled back: then there are
  * records of the change and of its reversal.  If that fails as well, sites of
  * the batch act as their new instruction for good, and what that leads to has to
- * stay.  And if there was no memory for a queue as long as the batch, what had
- * been written before stays.
+ * stay.
  */
 
 #include <linux/compiler.h>
@@ -188,6 +191,7 @@ struct pt_regs;
  * @slot:	where, if @ool
  * @insn:	what the trap handler does on behalf of the new instruction,
  *		decoded by arch_text_poke_prepare()
+ * @node:	for sorting the batch
  * @stage:	how far it has got; the runtime checker's
  * @unflushed:	what was stored last cannot be fetched yet; the checker's
  */
@@ -202,6 +206,7 @@ struct text_poke_site {
 	bool ool;
 	void *slot;
 	struct arch_text_poke_insn insn;
+	struct list_head node;
 #ifdef CONFIG_TEXT_POKE_DEBUG
 	u8 stage;
 	bool unflushed;
@@ -363,7 +368,7 @@ void arch_text_poke_unmap(struct arch_text_poke_map *map);
  * a CPU that refetches gets the new bytes; arch_text_poke_sync() makes the
  * others refetch.
  *
- * Context: Process context, or early boot.
+ * Context: Process context, preemption may be off, or early boot.
  */
 void arch_text_poke_flush(void *addr, size_t len);
 

@@ -161,7 +161,8 @@ static void wrong_targets_change_nothing(struct kunit *test)
 	come_and_go(test);
 }
 
-#ifdef TEXT_POKE_TEST_BPF_HOLDS_CPUS
+#if defined(TEXT_POKE_TEST_BPF_HOLDS_CPUS) && \
+	defined(CONFIG_FAIL_TEXT_POKE)
 static struct completion cpu_came_and_went;
 static int unplug_error;
 
@@ -177,20 +178,18 @@ static unsigned long unplugged;
 static bool went_meanwhile;
 
 /* In the middle of the batch, which a CPU need not wait for in order to go. */
-static text_poke_store_t *wait_for_unplug(void)
+static void wait_for_unplug(void)
 {
 	unsigned long end = jiffies + HZ;
 
-	if (!unplugged) {
-		unplugged = cpumask_last(cpu_online_mask);
-		if (IS_ERR(kthread_run(unplug, (void *)unplugged, "text_poke")))
-			complete(&cpu_came_and_went);
-		while (cpu_online(unplugged) && time_before(jiffies, end))
-			msleep(20);
-		went_meanwhile = !cpu_online(unplugged);
-	}
-	kunit_deactivate_static_stub(kunit_get_current_test(), text_poke_storer);
-	return text_poke_storer();
+	if (unplugged)
+		return;
+	unplugged = cpumask_last(cpu_online_mask);
+	if (IS_ERR(kthread_run(unplug, (void *)unplugged, "text_poke")))
+		complete(&cpu_came_and_went);
+	while (cpu_online(unplugged) && time_before(jiffies, end))
+		msleep(20);
+	went_meanwhile = !cpu_online(unplugged);
 }
 
 /* A CPU that is not told to refetch might get half of the jump. */
@@ -201,8 +200,11 @@ static void no_cpu_goes_meanwhile(struct kunit *test)
 	init_completion(&cpu_came_and_went);
 	unplug_error = -ENOMEM;
 	unplugged = 0;
-	kunit_activate_static_stub(test, text_poke_storer, wait_for_unplug);
+	kunit_activate_static_stub(test, text_poke_dawdle, wait_for_unplug);
+	text_poke_fail_always(TEXT_POKE_FAULT_REST);
 	KUNIT_EXPECT_EQ(test, 0, poke(BPF_MOD_CALL, NULL, FIRST));
+	text_poke_fail_no_more();
+	kunit_deactivate_static_stub(test, text_poke_dawdle);
 	KUNIT_EXPECT_FALSE(test, went_meanwhile);
 	wait_for_completion(&cpu_came_and_went);
 	KUNIT_EXPECT_EQ(test, 0, unplug_error);
@@ -377,7 +379,8 @@ static struct kunit_case bpf_cases[] = {
 	KUNIT_CASE(the_literal_behind_it_is_text),
 #endif
 	KUNIT_CASE(wrong_targets_change_nothing),
-#ifdef TEXT_POKE_TEST_BPF_HOLDS_CPUS
+#if defined(TEXT_POKE_TEST_BPF_HOLDS_CPUS) && \
+	defined(CONFIG_FAIL_TEXT_POKE)
 	KUNIT_CASE_SLOW(no_cpu_goes_meanwhile),
 #endif
 #if defined(CONFIG_HAVE_STATIC_CALL) && defined(CONFIG_KPROBES)

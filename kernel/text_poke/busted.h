@@ -43,6 +43,11 @@ enum text_poke_busted {
 	TEXT_POKE_BUSTED_NO_FLUSH,	/* stores stay where they are */
 	TEXT_POKE_BUSTED_FLUSH_ELSEWHERE,	/* not where they execute */
 	TEXT_POKE_BUSTED_UNMAP_LATE,	/* the alias is there while flushing */
+	TEXT_POKE_BUSTED_MAP_LONG,	/* any number of stores goes through it */
+
+	/* Groups. */
+	TEXT_POKE_BUSTED_PREEMPTIBLE,	/* who pokes may lose its CPU */
+	TEXT_POKE_BUSTED_ARM_LONG,	/* it does not matter how long it takes */
 
 	/* c, e and g */
 	TEXT_POKE_BUSTED_NO_SYNC_C,
@@ -65,6 +70,7 @@ enum text_poke_busted {
 	/* Rollback. */
 	TEXT_POKE_BUSTED_NO_UNDO,
 	TEXT_POKE_BUSTED_UNDO_UNRECORDED,	/* without the reversals */
+	TEXT_POKE_BUSTED_UNDO_GROUP,	/* only the group that fails */
 
 	/* The trap handler. */
 	TEXT_POKE_BUSTED_LOOKUP_SHORT,	/* does not find the last site */

@@ -266,7 +266,7 @@ static bool hit(const struct text_poke_site *site, struct pt_regs *regs)
 	bool handled;
 
 	guard(mutex)(&text_mutex);
-	text_poke_publish(site, 1);
+	text_poke_publish(text_poke_test_queue(site, 1));
 	preempt_disable();
 	handled = text_poke_handle_trap(regs);
 	preempt_enable();
@@ -511,9 +511,9 @@ static bool poke_failing_at(struct kunit *test, const struct insn *insn,
 
 	memcpy(before, addr, insn->len);
 	stores_left = stores;
-	text_poke_test_store(test, failing_store);
+	text_poke_test_store(failing_store);
 	ret = poke(addr, before, insn->bytes, insn->len);
-	text_poke_test_store(test, NULL);
+	text_poke_test_store(NULL);
 	if (!ret)
 		return true;
 	KUNIT_EXPECT_EQ(test, ret, -EFAULT);
@@ -701,9 +701,9 @@ static void poke_watched(struct kunit *test)
 	text_poke_test_jump(jump, site, site + LEN);
 
 	guard(own_pokes)();
-	text_poke_test_store(test, watched_alias);
+	text_poke_test_store(watched_alias);
 	KUNIT_EXPECT_EQ(test, 0, text_poke_single(site, nop, jump, LEN, NULL));
-	text_poke_test_store(test, NULL);
+	text_poke_test_store(NULL);
 	WRITE_ONCE(hijacker.gone, true);
 	KUNIT_EXPECT_TRUE(test, wait_for_tries());
 	WRITE_ONCE(hijacker.to, NULL);

@@ -27,16 +27,30 @@
  *
  * A site still has a sync between any two of its steps b, d, f and h.
  *
+ * While a site traps, every CPU that comes by pays for it, and the poker may be
+ * preempted, throttled, or starved by a task that has more to say.  So it keeps
+ * its CPU from the first trap to the sync after the last unit: preemption is
+ * off, interrupts are on.  That must not take long.  So the waves go in groups,
+ * each of which comes to its end before the next one begins, and between which
+ * nothing traps:
+ *
+ *   group   b c  d e b c  d e f g   preempt_enable(), cond_resched()
+ *
+ * A group arms sites until there are TEXT_POKE_GROUP of them, or it has done so
+ * for TEXT_POKE_ARMING_NS.
+ *
  * What a rollback looks like depends on how far the batch got.  As long as
  * every site traps nobody runs OLD or NEW, so it goes back through that state:
  * traps again, sync, records with old and new exchanged, old tails, sync, old
- * units, sync.
+ * units, sync.  Groups that were through with it do so as well, one by one.
  */
 #define pr_fmt(fmt) "text_poke: " fmt
 
-#include <kunit/static_stub.h>
 #include <linux/bug.h>
+#include <linux/gfp.h>
 #include <linux/kernel.h>
+#include <linux/list.h>
+#include <linux/list_sort.h>
 #include <linux/lockdep.h>
 #include <linux/memory.h>
 #include <linux/mm.h>
@@ -45,9 +59,7 @@
 #include <linux/preempt.h>
 #include <linux/ratelimit.h>
 #include <linux/sched.h>
-#include <linux/slab.h>
 #include <linux/smp.h>
-#include <linux/sort.h>
 #include <linux/string.h>
 #include <linux/text_poke.h>
 #include <linux/timekeeping.h>
@@ -67,45 +79,82 @@
 #define TEXT_POKE_FEW 64
 
 static struct text_poke_site few_sites[TEXT_POKE_FEW];
+static struct text_poke_site *few_index[TEXT_POKE_FEW];
+
+/**
+ * struct text_poke_chunk - a page of sites
+ * @next:	the one that was filled before
+ * @sites:	as many as fit
+ */
+struct text_poke_chunk {
+	struct text_poke_chunk *next;
+	struct text_poke_site sites[];
+};
+
+#define SITES_PER_CHUNK							\
+	((PAGE_SIZE - sizeof(struct text_poke_chunk)) /			\
+	 sizeof(struct text_poke_site))
 
 /**
  * struct text_poke_batch - the sites that are queued
- * @sites:	few_sites, or allocated when they do not suffice
- * @nr:		how many are queued
- * @size:	how many fit
+ * @queue:	where to find them; few_index, or a page, comes first
+ * @chunks:	where they are, but for those in few_sites; the newest first
+ * @room:	how many more fit into the newest chunk
  * @unsorted:	some site was added below the one before it
- * @stuck:	a rollback failed; if @sites are published they stay so
+ * @stuck:	a rollback failed; if the sites are published they stay so
  */
 struct text_poke_batch {
-	struct text_poke_site *sites;
-	unsigned int nr;
-	unsigned int size;
+	struct text_poke_queue queue;
+	struct text_poke_chunk *chunks;
+	unsigned int room;
 	bool unsorted;
 	bool stuck;
 };
 
 static struct text_poke_batch batch = {
-	.sites	= few_sites,
-	.size	= TEXT_POKE_FEW,
+	.queue.index[0] = few_index,
 };
+
+static_assert(TEXT_POKE_FEW <= TEXT_POKE_PER_INDEX);
+
+u64 text_poke_longest_armed;
+
+u64 text_poke_arming_ns = TEXT_POKE_ARMING_NS;
+
+static struct text_poke_site *site_at(unsigned int i)
+{
+	return text_poke_site_at(&batch.queue, i);
+}
 
 struct text_poke_stats text_poke_stats;
 
 static_assert(TEXT_POKE_UNIT <= TEXT_POKE_MAX);
 static_assert(sizeof(u64) <= TEXT_POKE_MAX, "a literal must fit into a site");
 
+#if IS_ENABLED(CONFIG_TEXT_POKE_KUNIT_TEST)
+struct text_poke_replaced text_poke_replaced;
+#endif
+
+/* Has a test something else in place of it? */
+#define is_replaced(what)						\
+	(IS_ENABLED(CONFIG_TEXT_POKE_KUNIT_TEST) &&			\
+	 READ_ONCE(text_poke_replaced.in) == current &&			\
+	 text_poke_replaced.what)
+
 /**
  * text_poke_warn - say what must not be
  * @what:	in words
  * @where:	the site, or NULL
  *
- * A test that provokes it has a stub of its own.
+ * A test that provokes it hears it instead.
  */
 void text_poke_warn(const char *what, const void *where)
 {
-	KUNIT_STATIC_STUB_REDIRECT(text_poke_warn, what, where);
-
-	WARN_RATELIMIT(1, "text_poke: %s, at %pS\n", what, where);
+	if (is_replaced(warn))
+		text_poke_replaced.warn(what, where);
+	else
+		WARN_RATELIMIT(1, "text_poke: %s, at %pS\n", what,
+			       where);
 }
 
 /*
@@ -219,61 +268,13 @@ static enum text_poke_stored stored_by(enum text_poke_pass pass,
 	}
 }
 
-#define store_as(type, alias, bytes, fault)				\
-do {									\
-	type val;							\
-									\
-	memcpy(&val, bytes, sizeof(val));				\
-	__put_kernel_nofault(alias, &val, type, fault);			\
-} while (0)
-
-/*
- * What has the size of a number is stored at once, which nobody promises of
- * copy_to_kernel_nofault(); and this does not call functions that may be about
- * to be traced, and trap.
- */
-static int store_nofault(void *alias, const void *bytes, size_t len)
+static int store(void *alias, const void *bytes, size_t len)
 {
-	size_t i;
-
+	if (is_replaced(store))
+		return text_poke_replaced.store(alias, bytes, len);
 	if (text_poke_store_fails())
 		return -EFAULT;
-	pagefault_disable();
-	switch (len) {
-	case sizeof(u64):
-		store_as(u64, alias, bytes, fault);
-		break;
-	case sizeof(u32):
-		store_as(u32, alias, bytes, fault);
-		break;
-	case sizeof(u16):
-		store_as(u16, alias, bytes, fault);
-		break;
-	default:
-		for (i = 0; i < len; i++)
-			store_as(u8, alias + i, bytes + i, fault);
-	}
-	pagefault_enable();
-	return 0;
-fault:
-	pagefault_enable();
-	return -EFAULT;
-}
-
-/**
- * text_poke_storer - give the function that stores to the writable alias
- *
- * Asked for before text is mapped, for KUnit's tests replace it, and KUnit
- * takes a lock to look for a replacement.
- *
- * Return: a function that stores whole units at once, and returns 0 or
- * -EFAULT.
- */
-text_poke_store_t *text_poke_storer(void)
-{
-	KUNIT_STATIC_STUB_REDIRECT(text_poke_storer);
-
-	return store_nofault;
+	return arch_text_poke_store(alias, bytes, len);
 }
 
 /* For at most @stores of them. */
@@ -299,7 +300,6 @@ static void *map_text(void *addr, size_t *len, struct arch_text_poke_map *map,
  */
 int text_poke_write(void *addr, const void *bytes, size_t len)
 {
-	text_poke_store_t *store = text_poke_storer();
 	struct arch_text_poke_map map;
 	size_t room = len;
 	void *alias;
@@ -338,22 +338,29 @@ static void flush_and_unmap(struct arch_text_poke_map *map, void *addr,
 static unsigned int next_site(enum text_poke_pass pass, unsigned int i,
 			      unsigned int end, struct text_poke_piece *piece)
 {
-	while (i < end && !piece_of(&batch.sites[i], pass, piece))
+	while (i < end && !piece_of(site_at(i), pass, piece))
 		i++;
 	return i;
 }
 
+/* No more stores through one mapping. */
+static unsigned int most_stores(void)
+{
+	return busted(MAP_LONG) ? UINT_MAX : TEXT_POKE_STORES;
+}
+
 /*
  * How much text to map from @first on, which is in site @i: to the last of the
- * sites below @end that lie close enough together.  @nr is set to how many.
+ * sites below @end that lie close enough together, if they are not too many.
+ * @nr is set to how many.
  */
 static size_t window(const void *first, unsigned int i, unsigned int end,
 		     unsigned int *nr)
 {
-	const struct text_poke_site *site = &batch.sites[i];
+	const struct text_poke_site *site = site_at(i);
 
-	for (*nr = 1; ++i < end; ++*nr) {
-		const struct text_poke_site *next = &batch.sites[i];
+	for (*nr = 1; ++i < end && *nr < most_stores(); ++*nr) {
+		const struct text_poke_site *next = site_at(i);
 
 		if (next->addr - site->addr >= PAGE_SIZE ||
 		    next->addr - first + next->len > TEXT_POKE_WINDOW)
@@ -371,8 +378,8 @@ static int write_window(enum text_poke_pass pass, unsigned int *i,
 			unsigned int end, struct text_poke_piece *piece)
 {
 	void *first = piece->addr, *last = first;
-	text_poke_store_t *store = text_poke_storer();
 	struct arch_text_poke_map map;
+	struct text_poke_site *site;
 	int ret = -EFAULT;
 	unsigned int nr;
 	void *alias;
@@ -386,13 +393,13 @@ static int write_window(enum text_poke_pass pass, unsigned int *i,
 	text_poke_check_mapped(true);
 
 	while (*i < end && piece->addr + piece->len <= first + len) {
+		site = site_at(*i);
 		ret = store(alias + (piece->addr - first), piece->bytes,
 			    piece->len);
 		if (ret)
 			break;
-		text_poke_check_store(&batch.sites[*i],
-				      stored_by(pass, &batch.sites[*i]));
-		if (batch.sites[*i].data) {
+		text_poke_check_store(site, stored_by(pass, site));
+		if (site->data) {
 			/*
 			 * A literal before the branch that makes somebody read
 			 * it.  Pairs with the fetch of that branch, by a load
@@ -410,12 +417,19 @@ static int write_window(enum text_poke_pass pass, unsigned int *i,
 	return ret;
 }
 
+/* Nothing traps before, in or after these. */
+static bool is_direct(enum text_poke_pass pass)
+{
+	return pass == PASS_DIRECT || pass == PASS_UNDO_DIRECT;
+}
+
 /*
- * Run one pass over the sites from *@i to @end.  *@i is left at the first site
- * that the pass has not dealt with: @end, or the one that failed.
+ * Run one pass over the sites from *@i to @end, or as far as it gets until
+ * @deadline; at least as far as one mapping goes.  *@i is left at the first site
+ * that the pass has not dealt with: @end, or one that failed or has to wait.
  */
-static int write_pass(enum text_poke_pass pass, unsigned int *i,
-		      unsigned int end)
+static int write_until(enum text_poke_pass pass, u64 deadline, unsigned int *i,
+		       unsigned int end)
 {
 	struct text_poke_piece piece;
 	int ret = 0;
@@ -423,9 +437,18 @@ static int write_pass(enum text_poke_pass pass, unsigned int *i,
 	*i = next_site(pass, *i, end, &piece);
 	while (*i < end && !ret) {
 		ret = write_window(pass, i, end, &piece);
-		cond_resched();
+		if (is_direct(pass))
+			cond_resched();
+		if (ktime_get_mono_fast_ns() >= deadline)
+			break;
 	}
 	return ret;
+}
+
+static int write_pass(enum text_poke_pass pass, unsigned int *i,
+		      unsigned int end)
+{
+	return write_until(pass, U64_MAX, i, end);
 }
 
 static void refetch(void *unused)
@@ -503,22 +526,26 @@ static void sync_cpus(void)
 	text_poke_check_sync_begin();
 	arch_text_poke_sync();
 	text_poke_check_sync_end();
-	if (busted(MUTEX_DROPPED))
-		mutex_lock(&text_mutex);
+	/* Not asleep: preemption is off. */
+	while (busted(MUTEX_DROPPED) && !mutex_trylock(&text_mutex))
+		cpu_relax();
 }
 
-/* A pass of a rollback over the first @end sites.  There is no way back. */
-static bool undo_pass(enum text_poke_pass pass, unsigned int end)
+/* A rollback has failed at site @i.  There is no way back. */
+static void give_up(unsigned int i)
 {
-	unsigned int i = 0;
-
-	if (!write_pass(pass, &i, end))
-		return true;
-
 	sync_cpus();
 	text_poke_warn("cannot roll back, text stays as it is",
-		       batch.sites[i].addr);
+		       site_at(i)->addr);
 	batch.stuck = !busted(NO_STUCK);
+}
+
+/* A pass of a rollback over the sites from @i to @end.  False: it gave up. */
+static bool undo_pass(enum text_poke_pass pass, unsigned int i, unsigned int end)
+{
+	if (!write_pass(pass, &i, end))
+		return true;
+	give_up(i);
 	return false;
 }
 
@@ -533,9 +560,10 @@ static bool undo_pass(enum text_poke_pass pass, unsigned int end)
 void text_poke_record(const void *addr, const void *old, size_t old_len,
 		      const void *new, size_t new_len)
 {
-	KUNIT_STATIC_STUB_REDIRECT(text_poke_record, addr, old, old_len, new,
-				   new_len);
-
+	if (is_replaced(record)) {
+		text_poke_replaced.record(addr, old, old_len, new, new_len);
+		return;
+	}
 	if (!text_poke_bust_record(&addr, &old, &old_len, &new, &new_len))
 		return;
 	if (busted(RECORD_TWICE))
@@ -550,59 +578,140 @@ static void emit_records(unsigned int *i, unsigned int end)
 	struct text_poke_site *site;
 
 	for (; *i < end; ++*i) {
-		site = &batch.sites[*i];
+		site = site_at(*i);
 		text_poke_record(site->addr, site->old, site->len, site->new,
 				 site->len);
 		text_poke_check_record(site);
-		cond_resched();
 	}
 }
 
-/* The reversals of the first @end sites' records. */
-static void emit_reversals(unsigned int end)
+/* The reversals of the records of the sites from @i to @end. */
+static void emit_reversals(unsigned int i, unsigned int end)
 {
 	struct text_poke_site *site;
 
 	if (busted(UNDO_UNRECORDED))
 		return;
-	for (site = batch.sites; site < batch.sites + end; site++) {
+	for (; i < end; i++) {
+		site = site_at(i);
 		text_poke_record(site->addr, site->new, site->len, site->old,
 				 site->len);
 		text_poke_check_record(site);
-		cond_resched();
 	}
 }
 
 /**
  * struct text_poke_progress - how far a guarded batch has got
- * @armed:	this many sites, from the first on, have been through step b,
+ * @first:	where the group that is under way begins
+ * @armed:	this many sites of the batch have been through step b,
  * @recorded:	this many of them through step d,
  * @tailed:	through step e,
  * @final:	and through step f
+ * @began:	when the group did, in nanoseconds
  */
 struct text_poke_progress {
+	unsigned int first;
 	unsigned int armed;
 	unsigned int recorded;
 	unsigned int tailed;
 	unsigned int final;
+	u64 began;
 };
 
-/* Take a guarded batch back from wherever it has got to. */
+/* From here to end_group() sites may trap. */
+static void begin_group(struct text_poke_progress *at)
+{
+	at->first = at->final;
+	if (!busted(PREEMPTIBLE))
+		preempt_disable();
+	at->began = ktime_get_mono_fast_ns();
+	text_poke_check_group(true);
+}
+
+static void end_group(const struct text_poke_progress *at)
+{
+	u64 armed = ktime_get_mono_fast_ns() - at->began;
+
+	text_poke_check_group(false);
+	text_poke_longest_armed = max(text_poke_longest_armed, armed);
+	if (!busted(PREEMPTIBLE))
+		preempt_enable();
+	if (text_poke_should_fail(TEXT_POKE_FAULT_REST))
+		text_poke_dawdle();
+	cond_resched();
+}
+
+static u64 arming_ends(const struct text_poke_progress *at)
+{
+	return busted(ARM_LONG) ? U64_MAX : at->began + text_poke_arming_ns;
+}
+
+/* Where the next wave of the group ends; it has none if it is full. */
+static unsigned int end_of_wave(const struct text_poke_progress *at)
+{
+	unsigned int end = min(at->first + TEXT_POKE_GROUP, batch.queue.nr);
+
+	if (at->armed > at->first &&
+	    ktime_get_mono_fast_ns() >= arming_ends(at))
+		return at->armed;
+	return min(at->armed + TEXT_POKE_WAVE, end);
+}
+
+/*
+ * Take a group back, all of which traps that was final.  Those before it are as
+ * they were.  False: it gave up.
+ */
+static bool undo_group(const struct text_poke_progress *at, bool listening)
+{
+	if (at->final > at->first)
+		sync_cpus();
+	if (listening)
+		emit_reversals(at->first, at->recorded);
+	if (!undo_pass(PASS_UNDO_TAIL, at->first, at->tailed))
+		return false;
+	sync_cpus();
+	if (!undo_pass(PASS_UNDO_ARM, at->first, at->armed))
+		return false;
+	sync_cpus();
+	return true;
+}
+
+/*
+ * Of the sites from @at->final to @end, which are through all steps, take back as
+ * many as make a group.
+ */
+static bool undo_some(struct text_poke_progress *at, unsigned int end,
+		      bool listening)
+{
+	unsigned int i = at->final;
+	bool ret = false;
+
+	begin_group(at);
+	end = min(at->first + TEXT_POKE_GROUP, end);
+	if (write_until(PASS_REARM, arming_ends(at), &i, end)) {
+		give_up(i);
+	} else {
+		*at = (struct text_poke_progress) {
+			at->first, i, i, i, i, at->began
+		};
+		ret = undo_group(at, listening);
+	}
+	end_group(at);
+	return ret;
+}
+
+/* Take a guarded batch back: first the group that has failed, then the others. */
 static void undo_guarded(const struct text_poke_progress *at, bool listening)
 {
+	struct text_poke_progress back = {};
+	bool ret;
+
 	text_poke_check_undo();
-	if (at->final) {
-		if (!undo_pass(PASS_REARM, at->final))
-			return;
-		sync_cpus();
-	}
-	if (listening)
-		emit_reversals(at->recorded);
-	if (!undo_pass(PASS_UNDO_TAIL, at->tailed))
-		return;
-	sync_cpus();
-	if (undo_pass(PASS_UNDO_ARM, at->armed))
-		sync_cpus();
+	ret = undo_pass(PASS_REARM, at->first, at->final) &&
+	      undo_group(at, listening);
+	end_group(at);
+	while (ret && back.final < at->first && !busted(UNDO_GROUP))
+		ret = undo_some(&back, at->first, listening);
 }
 
 /*
@@ -612,7 +721,7 @@ static void undo_guarded(const struct text_poke_progress *at, bool listening)
 static int write_round(struct text_poke_progress *at, bool listening)
 {
 	struct text_poke_progress synced = *at;
-	unsigned int wave = min(synced.armed + TEXT_POKE_WAVE, batch.nr);
+	unsigned int wave = end_of_wave(at);
 	int ret;
 
 	if (busted(UNIT_BEFORE_TAIL))
@@ -632,7 +741,32 @@ static int write_round(struct text_poke_progress *at, bool listening)
 	if (ret)
 		return ret;
 
-	return write_pass(PASS_ARM, &at->armed, wave);			/* b */
+	return write_until(PASS_ARM, arming_ends(at), &at->armed, wave); /* b */
+}
+
+static bool group_is_over(const struct text_poke_progress *at)
+{
+	return at->final == at->armed && end_of_wave(at) == at->armed;
+}
+
+/* Take a group of sites through all steps; preemption is off if that fails. */
+static int write_group(struct text_poke_progress *at, bool listening)
+{
+	int ret;
+
+	begin_group(at);
+	do {
+		ret = write_round(at, listening);
+		if (busted(PUBLISH_LATE) && at->armed && !at->tailed)
+			text_poke_publish(&batch.queue);
+		if (busted(RETIRE_EARLY) && at->final == batch.queue.nr)
+			text_poke_retire();
+		if (ret)
+			return ret;
+		sync_cpus();						/* c e g */
+	} while (!group_is_over(at));
+	end_group(at);
+	return 0;
 }
 
 static int write_guarded(bool listening)
@@ -642,19 +776,15 @@ static int write_guarded(bool listening)
 
 	text_poke_slots_begin(listening);
 	if (!busted(PUBLISH_LATE))
-		text_poke_publish(batch.sites, batch.nr);		/* a */
+		text_poke_publish(&batch.queue);			/* a */
 
 	do {
-		ret = write_round(&at, listening);
-		if (busted(PUBLISH_LATE) && at.armed && !at.tailed)
-			text_poke_publish(batch.sites, batch.nr);
-		if (busted(RETIRE_EARLY) && at.final == batch.nr)
-			text_poke_retire();
-		if (!ret)
-			sync_cpus();					/* c e g */
-	} while (!ret && at.final < batch.nr);
+		ret = write_group(&at, listening);
+	} while (!ret && at.final < batch.queue.nr);
 
-	if (ret && !busted(NO_UNDO))
+	if (ret && busted(NO_UNDO))
+		end_group(&at);
+	else if (ret)
 		undo_guarded(&at, listening);
 	if (!batch.stuck && !busted(RETIRE_EARLY))
 		text_poke_retire();					/* h */
@@ -666,10 +796,10 @@ static int write_direct(void)
 	unsigned int done = 0;
 	int ret;
 
-	ret = write_pass(PASS_DIRECT, &done, batch.nr);
+	ret = write_pass(PASS_DIRECT, &done, batch.queue.nr);
 	if (ret && !busted(NO_UNDO)) {
 		text_poke_check_undo();
-		undo_pass(PASS_UNDO_DIRECT, done);
+		undo_pass(PASS_UNDO_DIRECT, 0, done);
 	}
 	if (!busted(NO_SYNC_DIRECT))
 		sync_cpus();
@@ -680,9 +810,8 @@ static bool batch_is_atomic(void)
 {
 	unsigned int i;
 
-	for (i = 0; i < batch.nr; i++)
-		if (!batch.sites[i].data &&
-		    !arch_text_poke_atomic(&batch.sites[i]))
+	for (i = 0; i < batch.queue.nr; i++)
+		if (!site_at(i)->data && !arch_text_poke_atomic(site_at(i)))
 			return false;
 	return true;
 }
@@ -693,8 +822,8 @@ static unsigned int count_pages(void)
 	unsigned long page, last = 0;
 	unsigned int i, nr = 0;
 
-	for (i = 0; i < batch.nr; i++) {
-		page = (unsigned long)batch.sites[i].addr >> PAGE_SHIFT;
+	for (i = 0; i < batch.queue.nr; i++) {
+		page = (unsigned long)site_at(i)->addr >> PAGE_SHIFT;
 		nr += page != last;
 		last = page;
 	}
@@ -708,15 +837,15 @@ static int write_traced(bool guarded, bool listening)
 	u64 start = ktime_get_mono_fast_ns();
 	int ret;
 
-	trace_text_poke_batch_begin(batch.nr, guarded, listening);
-	text_poke_check_begin(batch.sites, batch.nr, guarded, listening);
+	trace_text_poke_batch_begin(batch.queue.nr, guarded, listening);
+	text_poke_check_begin(&batch.queue, guarded, listening);
 	ret = guarded ? write_guarded(listening) : write_direct();
 	if (batch.stuck)
 		ret = -EIO;
 	else
 		text_poke_check_end();
 	if (trace_text_poke_batch_end_enabled())
-		trace_text_poke_batch_end(batch.nr, count_pages(),
+		trace_text_poke_batch_end(batch.queue.nr, count_pages(),
 					  text_poke_stats.mappings - mappings,
 					  text_poke_stats.syncs - syncs,
 					  ktime_get_mono_fast_ns() - start, ret);
@@ -745,34 +874,79 @@ static int write_batch(void)
 	if (ret)
 		text_poke_stats.rolled_back++;
 	else
-		text_poke_stats.pokes += batch.nr;
+		text_poke_stats.pokes += batch.queue.nr;
 	return ret;
 }
 
-static int cmp_sites(const void *a, const void *b)
+static int cmp_sites(void *unused, const struct list_head *a,
+		     const struct list_head *b)
 {
-	const struct text_poke_site *x = a, *y = b;
+	const struct text_poke_site *x, *y;
 
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
+	x = list_entry(a, struct text_poke_site, node);
+	y = list_entry(b, struct text_poke_site, node);
+	cond_resched();
+	return x->addr > y->addr;
+}
+
+/* By merging lists, for which the sites need not be moved. */
+static void sort_queue(struct text_poke_queue *queue)
+{
+	struct text_poke_site *site;
+	unsigned int i;
+	LIST_HEAD(sites);
+
+	for (i = 0; i < queue->nr; i++)
+		list_add_tail(&text_poke_site_at(queue, i)->node, &sites);
+	list_sort(NULL, &sites, cmp_sites);
+	i = 0;
+	list_for_each_entry(site, &sites, node) {
+		queue->index[i / TEXT_POKE_PER_INDEX]
+			    [i % TEXT_POKE_PER_INDEX] = site;
+		i++;
+	}
 }
 
 /* Bring the batch into the order that the trap handler searches. */
 static int sort_batch(void)
 {
+	const struct text_poke_site *prev;
 	unsigned int i;
 
 	if (batch.unsorted && !busted(NO_SORT))
-		sort(batch.sites, batch.nr, sizeof(*batch.sites), cmp_sites,
-		     NULL);
+		sort_queue(&batch.queue);
 
-	for (i = 1; i < batch.nr; i++) {
-		const struct text_poke_site *prev = &batch.sites[i - 1];
-
-		if (prev->addr + prev->len > batch.sites[i].addr &&
+	for (i = 1; i < batch.queue.nr; i++) {
+		prev = site_at(i - 1);
+		if (prev->addr + prev->len > site_at(i)->addr &&
 		    !busted(NO_OVERLAP_CHECK) && !busted(NO_SORT))
 			return -EEXIST;
 	}
 	return 0;
+}
+
+static void free_chunks(void)
+{
+	struct text_poke_chunk *chunk;
+
+	while ((chunk = batch.chunks)) {
+		batch.chunks = chunk->next;
+		free_page((unsigned long)chunk);
+	}
+	batch.room = 0;
+}
+
+static void free_index(struct text_poke_queue *queue)
+{
+	unsigned int i;
+
+	for (i = 0; i < TEXT_POKE_INDEX && queue->index[i]; i++) {
+		if (queue->index[i] != few_index)
+			free_page((unsigned long)queue->index[i]);
+		queue->index[i] = NULL;
+	}
+	queue->index[0] = few_index;
+	queue->nr = 0;
 }
 
 static void reset_batch(void)
@@ -780,11 +954,8 @@ static void reset_batch(void)
 	if (batch.stuck)
 		return;
 	text_poke_slots_free();
-	if (batch.sites != few_sites)
-		kvfree(batch.sites);
-	batch.sites = few_sites;
-	batch.size = TEXT_POKE_FEW;
-	batch.nr = 0;
+	free_chunks();
+	free_index(&batch.queue);
 	batch.unsorted = false;
 }
 
@@ -823,9 +994,8 @@ static int check_caller(const void *where)
 /**
  * text_poke_batch_finish - write the queued sites
  *
- * On success every site is live on every CPU.  On failure none is, except
- * that sites which text_poke_batch_add() had to write early for lack of
- * memory stay changed.  Either way the queue is empty afterwards.
+ * On success every site is live on every CPU.  On failure none is.  Either way
+ * the queue is empty afterwards.
  *
  * Context: Process context, may sleep, interrupts on, text_mutex held since
  * the first site was queued.
@@ -845,7 +1015,7 @@ int text_poke_batch_finish(void)
 
 	if (batch.stuck)
 		return -EIO;
-	if (!batch.nr)
+	if (!batch.queue.nr)
 		return 0;
 
 	ret = sort_batch();
@@ -880,9 +1050,9 @@ void text_poke_unstick(void)
 		return;
 	}
 	batch.stuck = false;
-	if (undo_pass(PASS_UNDO_TAIL, batch.nr))
+	if (undo_pass(PASS_UNDO_TAIL, 0, batch.queue.nr))
 		sync_cpus();
-	if (undo_pass(PASS_UNDO_ARM, batch.nr))
+	if (undo_pass(PASS_UNDO_ARM, 0, batch.queue.nr))
 		sync_cpus();
 	text_poke_retire();
 	text_poke_check_end();
@@ -890,45 +1060,78 @@ void text_poke_unstick(void)
 }
 #endif
 
-/* Make room for twice as many sites.  False: no memory. */
-static bool grow_batch(void)
+/*
+ * Single pages, which are there without compacting memory, and mapped wherever
+ * the trap handler may run.
+ */
+static void *get_page_for_queue(void)
 {
-	struct text_poke_site *sites;
-
 	if (text_poke_should_fail(TEXT_POKE_FAULT_QUEUE))
-		return false;
-	sites = arch_text_poke_alloc(batch.size * 2, sizeof(*sites),
-				     GFP_KERNEL | __GFP_NOWARN |
-				     __GFP_RETRY_MAYFAIL);
-	if (!sites)
-		return false;
+		return NULL;
+	return (void *)get_zeroed_page(GFP_KERNEL | __GFP_NOWARN);
+}
 
-	memcpy(sites, batch.sites, batch.nr * sizeof(*sites));
-	if (batch.sites != few_sites)
-		kvfree(batch.sites);
-	batch.sites = sites;
-	batch.size *= 2;
+/* Room for one more site, and nothing else changes. */
+static bool grow_chunks(void)
+{
+	struct text_poke_chunk *chunk;
+
+	if (batch.queue.nr < TEXT_POKE_FEW || batch.room)
+		return true;
+	chunk = get_page_for_queue();
+	if (!chunk)
+		return false;
+	chunk->next = batch.chunks;
+	batch.chunks = chunk;
+	batch.room = SITES_PER_CHUNK;
 	return true;
 }
 
-/*
- * A free entry at the end of the queue; without memory, or without a slot for
- * who needs one, a shorter queue.
- */
+/* Room for a pointer to it. */
+static bool grow_index(struct text_poke_queue *queue)
+{
+	unsigned int i = queue->nr / TEXT_POKE_PER_INDEX;
+	struct text_poke_site **page;
+
+	if (i == TEXT_POKE_INDEX)
+		return false;
+	if (queue->index[i] && (queue->nr != TEXT_POKE_FEW ||
+				queue->index[i] != few_index))
+		return true;
+	page = get_page_for_queue();
+	if (!page)
+		return false;
+	if (queue->index[i])
+		memcpy(page, few_index, sizeof(few_index));
+	queue->index[i] = page;
+	return true;
+}
+
 static int make_room(bool slot)
 {
 	if (slot && text_poke_slots_full())
-		return text_poke_batch_finish();
-	if (batch.nr < batch.size || grow_batch())
-		return 0;
-	return text_poke_batch_finish();
+		return -ENOMEM;
+	return grow_chunks() && grow_index(&batch.queue) ? 0 : -ENOMEM;
+}
+
+/* A place for one more site, of those that make_room() has made. */
+static struct text_poke_site *take_room(void)
+{
+	if (batch.queue.nr < TEXT_POKE_FEW)
+		return &few_sites[batch.queue.nr];
+	return &batch.chunks->sites[SITES_PER_CHUNK - batch.room--];
 }
 
 static void queue_site(const struct text_poke_site *site)
 {
-	if (batch.nr && site->addr < batch.sites[batch.nr - 1].addr)
+	struct text_poke_site *place = take_room();
+	unsigned int nr = batch.queue.nr++;
+
+	*place = *site;
+	batch.queue.index[nr / TEXT_POKE_PER_INDEX]
+			 [nr % TEXT_POKE_PER_INDEX] = place;
+	if (nr && site->addr < site_at(nr - 1)->addr)
 		batch.unsorted = true;
-	batch.sites[batch.nr++] = *site;
 }
 
 /**
@@ -1073,15 +1276,13 @@ static int add_site(struct text_poke_site *site, int ret)
  * @len:	length in bytes of both
  * @emulate:	what a CPU that hits the trap shall do; NULL: what @new does
  *
- * Nothing is written before text_poke_batch_finish(), except that the queue
- * is written first if there is no memory for a longer one.  Sites may be
- * added in any order; in ascending order is fastest.  A site where @old and
- * @new are the same is not queued and there will be no record of it.
+ * Nothing is written before text_poke_batch_finish().  Sites may be added in
+ * any order; in ascending order is fastest.  A site where @old and @new are the
+ * same is not queued and there will be no record of it.
  *
  * Context: Process context, may sleep, text_mutex held.
- * Return: 0 or one of the errors listed in <linux/text_poke.h>.  The sites
- * queued before remain so, unless it was for them that the queue was written
- * early and that failed: then it is empty, and none of them has changed.
+ * Return: 0 or one of the errors listed in <linux/text_poke.h>; the sites
+ * queued before remain so.
  */
 int text_poke_batch_add(void *addr, const void *old, const void *new,
 			size_t len, const void *emulate)

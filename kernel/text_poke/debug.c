@@ -11,7 +11,8 @@
  * the second sync leads from SYNCED to LEFT.  What is stored must be flushed
  * before the next sync, at the address that executes and with the alias gone;
  * a sync must have been through every CPU that was online before and after it;
- * and all of it happens with text_mutex held.
+ * and all of it happens with text_mutex held.  While a site traps the poker is
+ * not preempted, and while text is mapped it stores no more often than it may.
  *
  * Two kinds of sites have shorter ways.  In a direct batch, and for literals,
  * the store leads from IDLE to WRITTEN.  A site that cannot trap is recorded
@@ -37,6 +38,7 @@
 #include <linux/memory.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
+#include <linux/preempt.h>
 #include <linux/text_poke.h>
 #include <linux/timekeeping.h>
 
@@ -45,26 +47,28 @@
 
 /**
  * struct checked_batch - what the checker knows of the batch being written
- * @sites:	its sites
- * @nr:		how many; 0: no batch is being written
+ * @batch:	its sites; NULL: no batch is being written
  * @guarded:	it has a guard
  * @listening:	there must be records
+ * @in_group:	a group of its sites is on its way, and may trap
  * @published:	the trap handler can find it
  * @undoing:	a rollback is under way
  * @mapped:	text is mapped for writing
  * @mapped_at:	since then, in nanoseconds
+ * @stores:	so often it was written since then
  * @complaint:	the first thing that was wrong; NULL: nothing
  * @where:	the site at which it was
  */
 struct checked_batch {
-	struct text_poke_site *sites;
-	unsigned int nr;
+	const struct text_poke_queue *batch;
 	bool guarded;
 	bool listening;
+	bool in_group;
 	bool published;
 	bool undoing;
 	bool mapped;
 	u64 mapped_at;
+	unsigned int stores;
 	const char *complaint;
 	const void *where;
 };
@@ -102,9 +106,19 @@ static void expect_at(bool good, const char *what, const void *where)
 }
 
 /* Tests publish sites without writing them. */
+static unsigned int nr_sites(void)
+{
+	return checked.batch ? checked.batch->nr : 0;
+}
+
+static struct text_poke_site *site_at(unsigned int i)
+{
+	return text_poke_site_at(checked.batch, i);
+}
+
 static const void *first_addr(void)
 {
-	return checked.nr ? checked.sites->addr : NULL;
+	return checked.batch ? site_at(0)->addr : NULL;
 }
 
 static void expect_mutex(const void *where)
@@ -123,29 +137,42 @@ static void say_what_was_wrong(void)
 
 static void tell_watcher(enum text_poke_moment moment)
 {
-	if (text_poke_watcher && checked.nr)
-		text_poke_watcher(checked.sites, checked.nr, checked.guarded,
-				  moment);
+	if (text_poke_watcher && checked.batch)
+		text_poke_watcher(checked.batch, checked.guarded, moment);
 }
 
-void text_poke_check_begin(struct text_poke_site *sites, unsigned int nr,
-			   bool guarded, bool listening)
+void text_poke_check_begin(const struct text_poke_queue *batch, bool guarded,
+			   bool listening)
 {
 	unsigned int i;
 
-	expect_mutex(sites->addr);
-	expect_at(guarded || !listening, "unguarded although somebody listens",
-		  sites->addr);
-	checked.sites = sites;
-	checked.nr = nr;
+	checked.batch = batch;
 	checked.guarded = guarded;
 	checked.listening = listening;
 	checked.undoing = false;
-	for (i = 0; i < nr; i++) {
-		sites[i].stage = STAGE_IDLE;
-		sites[i].unflushed = false;
+	expect_mutex(first_addr());
+	expect_at(guarded || !listening, "unguarded although somebody listens",
+		  first_addr());
+	for (i = 0; i < batch->nr; i++) {
+		site_at(i)->stage = STAGE_IDLE;
+		site_at(i)->unflushed = false;
 	}
 	tell_watcher(BATCH_BEGINS);
+}
+
+static void check_left(const struct text_poke_site *site)
+{
+	expect_at(site->stage == STAGE_DONE || site->stage == STAGE_IDLE,
+		  "a group ends while it traps", site->addr);
+}
+
+void text_poke_check_group(bool begins)
+{
+	unsigned int i;
+
+	checked.in_group = begins;
+	for (i = 0; !begins && !checked.undoing && i < nr_sites(); i++)
+		check_left(site_at(i));
 }
 
 static void check_retired(const struct text_poke_site *site)
@@ -162,8 +189,8 @@ void text_poke_check_published(bool published)
 		  published ? "published over another batch" : "retired twice",
 		  first_addr());
 	checked.published = published;
-	for (i = 0; !published && i < checked.nr; i++)
-		check_retired(&checked.sites[i]);
+	for (i = 0; !published && i < nr_sites(); i++)
+		check_retired(site_at(i));
 }
 
 void text_poke_check_let_go(const atomic_t *refs)
@@ -179,6 +206,7 @@ void text_poke_check_mapped(bool mapped)
 	expect_at(checked.mapped != mapped, "an alias was left mapped",
 		  first_addr());
 	checked.mapped = mapped;
+	checked.stores = 0;
 	if (mapped)
 		checked.mapped_at = now;
 	else
@@ -216,6 +244,8 @@ void text_poke_check_store(struct text_poke_site *site,
 			   enum text_poke_stored what)
 {
 	expect_mutex(site->addr);
+	expect_at(++checked.stores <= TEXT_POKE_STORES,
+		  "too many stores through one mapping", site->addr);
 	site->unflushed = true;
 	switch (what) {
 	case STORED_WHOLE:
@@ -245,11 +275,11 @@ void text_poke_check_store(struct text_poke_site *site,
 /* The first site of the batch, which is sorted, from @addr on. */
 static unsigned int first_site_from(const void *addr)
 {
-	unsigned int low = 0, high = checked.nr, mid;
+	unsigned int low = 0, high = nr_sites(), mid;
 
 	while (low < high) {
 		mid = (low + high) / 2;
-		if (checked.sites[mid].addr < addr)
+		if (site_at(mid)->addr < addr)
 			low = mid + 1;
 		else
 			high = mid;
@@ -265,9 +295,9 @@ void text_poke_check_flush(const void *addr, size_t len)
 	expect_at(!checked.mapped, "flushed with the alias mapped", addr);
 	if (i)
 		i--;
-	for (; i < checked.nr && checked.sites[i].addr < addr + len; i++)
-		if (checked.sites[i].addr + checked.sites[i].len > addr)
-			checked.sites[i].unflushed = false;
+	for (; i < nr_sites() && site_at(i)->addr < addr + len; i++)
+		if (site_at(i)->addr + site_at(i)->len > addr)
+			site_at(i)->unflushed = false;
 }
 
 void text_poke_check_refetched(void)
@@ -291,6 +321,8 @@ void text_poke_check_all_refetched(void)
 void text_poke_check_sync_begin(void)
 {
 	expect_mutex(NULL);
+	expect_at(!checked.in_group || !preemptible(),
+		  "the poker may be preempted while sites trap", first_addr());
 	expect_at(!checked.mapped, "synced with the alias mapped", NULL);
 	cpumask_copy(&online_before, cpu_online_mask);
 	WRITE_ONCE(sync_round, sync_round + 1);
@@ -328,8 +360,8 @@ void text_poke_check_sync_end(void)
 	unsigned int i;
 
 	check_cpus();
-	for (i = 0; i < checked.nr; i++) {
-		struct text_poke_site *site = &checked.sites[i];
+	for (i = 0; i < nr_sites(); i++) {
+		struct text_poke_site *site = site_at(i);
 
 		expect_at(!site->unflushed, "not flushed before a sync",
 			  site->addr);
@@ -366,11 +398,11 @@ void text_poke_check_end(void)
 {
 	unsigned int i;
 
-	for (i = 0; i < checked.nr; i++)
-		check_retired(&checked.sites[i]);
+	for (i = 0; i < nr_sites(); i++)
+		check_retired(site_at(i));
 	expect_at(!checked.published, "over, but not retired", first_addr());
 	tell_watcher(checked.undoing ? BATCH_UNDONE : BATCH_ENDS);
-	checked.nr = 0;
+	checked.batch = NULL;
 	say_what_was_wrong();
 }
 

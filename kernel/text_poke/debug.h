@@ -12,6 +12,8 @@
 
 #include <linux/text_poke.h>
 
+struct text_poke_queue;
+
 /**
  * enum text_poke_stage - how far a site of the batch has got
  * @STAGE_IDLE:		its old bytes are there
@@ -64,22 +66,21 @@ enum text_poke_moment {
 
 /**
  * typedef text_poke_watch_t - somebody who wants to know how far batches are
- * @sites:	of the batch; the checker keeps their stages
- * @nr:		how many
+ * @batch:	its sites, of which the checker keeps the stages
  * @guarded:	the batch has a guard
  * @moment:	what has just happened
  */
-typedef void text_poke_watch_t(const struct text_poke_site *sites,
-			       unsigned int nr, bool guarded,
-			       enum text_poke_moment moment);
+typedef void text_poke_watch_t(const struct text_poke_queue *batch,
+			       bool guarded, enum text_poke_moment moment);
 
 #ifdef CONFIG_TEXT_POKE_DEBUG
 
 /* At most one; NULL: nobody.  Protected by text_mutex. */
 extern text_poke_watch_t *text_poke_watcher;
 
-void text_poke_check_begin(struct text_poke_site *sites, unsigned int nr,
-			   bool guarded, bool listening);
+void text_poke_check_begin(const struct text_poke_queue *batch, bool guarded,
+			   bool listening);
+void text_poke_check_group(bool begins);
 void text_poke_check_published(bool published);
 void text_poke_check_let_go(const atomic_t *refs);
 void text_poke_check_mapped(bool mapped);
@@ -101,9 +102,9 @@ void text_poke_check_online(void);
 
 #else /* !CONFIG_TEXT_POKE_DEBUG */
 
-static inline void text_poke_check_begin(struct text_poke_site *sites,
-					 unsigned int nr, bool guarded,
-					 bool listening) { }
+static inline void text_poke_check_begin(const struct text_poke_queue *batch,
+					 bool guarded, bool listening) { }
+static inline void text_poke_check_group(bool begins) { }
 static inline void text_poke_check_published(bool published) { }
 static inline void text_poke_check_let_go(const atomic_t *refs) { }
 static inline void text_poke_check_mapped(bool mapped) { }

@@ -23,6 +23,7 @@
  * @step:	what goes wrong
  * @unheard:	nobody listens
  * @others:	only where there are other CPUs
+ * @preempt:	only where preemption is counted
  * @complaint:	what the checker says
  * @with_tail:	what it says where a site has a tail, if that is something else
  */
@@ -31,6 +32,7 @@ struct broken {
 	enum text_poke_busted step;
 	bool unheard;
 	bool others;
+	bool preempt;
 	const char *complaint;
 	const char *with_tail;
 };
@@ -48,14 +50,16 @@ static const struct broken broken[] = {
 	       .complaint = "a trap without a published batch"),
 	BROKEN(RETIRE_EARLY, .complaint = "retired while it may still trap"),
 	BROKEN(NO_TRAP, .complaint = "a record out of turn"),
-	BROKEN(NO_UNIT, .complaint = "retired while it may still trap"),
+	BROKEN(NO_UNIT, .complaint = "a group ends while it traps"),
 	BROKEN(UNIT_BEFORE_TAIL, .complaint = "a unit out of turn"),
 	BROKEN(NO_FLUSH, .complaint = "not flushed before a sync"),
 	BROKEN(FLUSH_ELSEWHERE, .complaint = "not flushed before a sync"),
 	BROKEN(UNMAP_LATE, .complaint = "flushed with the alias mapped"),
+	BROKEN(PREEMPTIBLE, .preempt = true,
+	       .complaint = "the poker may be preempted while sites trap"),
 	BROKEN(NO_SYNC_C, .complaint = "a record out of turn"),
 	BROKEN(NO_SYNC_E, .complaint = "a unit out of turn"),
-	BROKEN(NO_SYNC_G, .complaint = "retired while it may still trap"),
+	BROKEN(NO_SYNC_G, .complaint = "a group ends while it traps"),
 	BROKEN(SYNC_SELF, .others = true,
 	       .complaint = "a CPU has not refetched in a sync"),
 	BROKEN(RECORD_EARLY, .complaint = "a record out of turn"),
@@ -78,11 +82,11 @@ static void poke_broken(struct kunit *test, enum text_poke_busted step,
 
 	guard(own_pokes)();
 	before = text_poke_busted_step;
-	text_poke_test_hear(test, true);
+	text_poke_test_hear(true);
 	WRITE_ONCE(text_poke_busted_step, step);
 	ret = text_poke_single(site_addr(), old, new, LEN, NULL);
 	WRITE_ONCE(text_poke_busted_step, before);
-	text_poke_test_hear(test, false);
+	text_poke_test_hear(false);
 	KUNIT_EXPECT_EQ(test, ret, 0);
 }
 
@@ -98,6 +102,8 @@ static void checker_notices(struct kunit *test)
 
 	if (b->others && num_online_cpus() == 1)
 		kunit_skip(test, "there is one CPU");
+	if (b->preempt && !IS_ENABLED(CONFIG_PREEMPT_COUNT))
+		kunit_skip(test, "nobody counts preemption");
 	if (!b->unheard)
 		text_poke_test_listen(test);
 	text_poke_test_nop(nop);
@@ -141,6 +147,17 @@ static void sync_while_mapped(void)
 	text_poke_check_sync_end();
 }
 
+static void store_often(void)
+{
+	struct text_poke_site site = { .addr = site_addr(), .len = LEN };
+	unsigned int i;
+
+	text_poke_check_mapped(true);
+	for (i = 0; i <= TEXT_POKE_STORES; i++)
+		text_poke_check_store(&site, STORED_WHOLE);
+	text_poke_check_mapped(false);
+}
+
 /* What no single step of the core would do wrong for long enough. */
 static void checker_knows_what_it_is_told(struct kunit *test)
 {
@@ -151,11 +168,12 @@ static void checker_knows_what_it_is_told(struct kunit *test)
 		{ let_go_of_a_held_batch, "retired while a handler holds it" },
 		{ map_twice, "an alias was left mapped" },
 		{ sync_while_mapped, "synced with the alias mapped" },
+		{ store_often, "too many stores through one mapping" },
 	};
 	int i;
 
 	guard(own_pokes)();
-	text_poke_test_hear(test, true);
+	text_poke_test_hear(true);
 	for (i = 0; i < ARRAY_SIZE(told); i++) {
 		text_poke_test_said = NULL;
 		told[i].tell();
@@ -163,7 +181,7 @@ static void checker_knows_what_it_is_told(struct kunit *test)
 		KUNIT_EXPECT_STREQ(test, text_poke_test_said,
 				   told[i].complaint);
 	}
-	text_poke_test_hear(test, false);
+	text_poke_test_hear(false);
 }
 
 static struct kunit_case debug_cases[] = {

@@ -39,6 +39,8 @@ static int stats_show(struct seq_file *m, void *unused)
 			   read_counter(counters[i].value));
 	seq_printf(m, "traps %llu\n", text_poke_traps());
 	seq_printf(m, "rereads %llu\n", text_poke_rereads());
+	seq_printf(m, "armed_max_ns %llu\n",
+		   read_counter(&text_poke_longest_armed));
 	if (IS_ENABLED(CONFIG_TEXT_POKE_DEBUG)) {
 		seq_printf(m, "complaints %llu\n",
 			   read_counter(&text_poke_complaints));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Fault injection: fail_text_poke=, and debugfs fail_text_poke/, where "points"
- * is a mask of enum text_poke_fault, and "delay" says how many milliseconds a
- * slow sync takes.  See Documentation/fault-injection/.
+ * is a mask of enum text_poke_fault, and "delay" says how many milliseconds what
+ * is slow takes.  See Documentation/fault-injection/.
  */
 #include <kunit/static_stub.h>
 #include <linux/debugfs.h>
@@ -102,17 +102,17 @@ static void forget_plans(void)
 }
 
 /**
- * text_poke_dawdle - let a sync take long
+ * text_poke_dawdle - let something take long
  *
  * A test that wants to know when has a stub of its own.
  *
- * Context: Process context, may sleep.
+ * Context: Process context, preemption may be off.
  */
 void text_poke_dawdle(void)
 {
 	KUNIT_STATIC_STUB_REDIRECT(text_poke_dawdle);
 
-	msleep(READ_ONCE(fail_text_poke.delay));
+	mdelay(READ_ONCE(fail_text_poke.delay));
 }
 
 /* What others do meanwhile works. */

@@ -106,22 +106,53 @@ static int queue_nops(unsigned int nr, const void *old, const void *new)
 	return ret;
 }
 
-/* A queue that cannot grow is written as it is, and filled anew. */
+/* Whatever page is missing, the sites before remain queued, and nothing else is. */
 static void queues_do_not_grow(struct kunit *test)
 {
 	const unsigned int nr = min_t(unsigned int, 1000, TEXT_POKE_TEST_FIELD);
+	unsigned int after;
 	u64 batches;
 	u8 step[LEN];
+	int ret;
 
 	text_poke_test_jump(step, field_addr(0), field_addr(1));
 	guard(own_pokes)();
 	batches = text_poke_stats.batches;
-	text_poke_fail_at(TEXT_POKE_FAULT_QUEUE, 0);
-	KUNIT_EXPECT_EQ(test, 0, queue_nops(nr, nop, step));
-	text_poke_fail_no_more();
+	for (after = 0; after < nr; after++) {
+		text_poke_fail_at(TEXT_POKE_FAULT_QUEUE, after);
+		ret = queue_nops(nr, nop, step);
+		text_poke_fail_no_more();
+		if (!ret)
+			break;
+		KUNIT_EXPECT_EQ(test, ret, -ENOMEM);
+		text_poke_batch_cancel();
+		KUNIT_EXPECT_EQ(test, 0, text_poke_verify(field_addr(0), nop,
+							  LEN));
+	}
+	KUNIT_EXPECT_GT(test, after, 1);
+	KUNIT_EXPECT_EQ(test, text_poke_stats.batches, batches);
 	KUNIT_EXPECT_EQ(test, 0, text_poke_batch_finish());
-	KUNIT_EXPECT_EQ(test, text_poke_stats.batches, batches + 2);
+	KUNIT_EXPECT_EQ(test, 0, queue_nops(nr, step, nop));
+	KUNIT_EXPECT_EQ(test, 0, text_poke_batch_finish());
+}
 
+/* As if the site that there was no memory for had never been. */
+static void queues_that_do_not_grow_can_be_finished(struct kunit *test)
+{
+	u8 step[LEN];
+	int ret, nr = 0;
+
+	text_poke_test_jump(step, field_addr(0), field_addr(1));
+	guard(own_pokes)();
+	text_poke_fail_at(TEXT_POKE_FAULT_QUEUE, 0);
+	do {
+		ret = text_poke_batch_add(field_addr(nr), nop, step, LEN, NULL);
+	} while (!ret && ++nr < TEXT_POKE_TEST_FIELD);
+	text_poke_fail_no_more();
+	KUNIT_EXPECT_EQ(test, ret, -ENOMEM);
+	KUNIT_EXPECT_EQ(test, 0, text_poke_batch_finish());
+	KUNIT_EXPECT_EQ(test, 0, text_poke_verify(field_addr(nr - 1), step, LEN));
+	KUNIT_EXPECT_EQ(test, 0, text_poke_verify(field_addr(nr), nop, LEN));
 	KUNIT_EXPECT_EQ(test, 0, queue_nops(nr, step, nop));
 	KUNIT_EXPECT_EQ(test, 0, text_poke_batch_finish());
 }
@@ -142,6 +173,7 @@ static void syncs_take_long(struct kunit *test)
  * struct plugging - a CPU that goes or comes while a batch is written
  * @cpu:	which
  * @online:	whether it comes
+ * @guarded:	the batch is guarded
  * @at:		before this moment of the batch
  * @moment:	the next one
  * @failed:	that did not work
@@ -153,6 +185,7 @@ static void syncs_take_long(struct kunit *test)
 struct plugging {
 	unsigned int cpu;
 	bool online;
+	bool guarded;
 	unsigned int at;
 	unsigned int moment;
 	bool failed;
@@ -217,7 +250,10 @@ static void plug_and_wait(void)
 	plugging.late = true;
 }
 
-/* Between two steps. */
+/*
+ * When the poker may lose its CPU: before the sync of a direct batch, and behind
+ * each group of one that is guarded, while the others are still to come.
+ */
 static void a_moment(void)
 {
 	if (plugging.moment++ != plugging.at)
@@ -229,42 +265,39 @@ static void a_moment(void)
 	smp_call_function_single(plugging.cpu, run_site, NULL, 1);
 }
 
-static int plain_store(void *alias, const void *bytes, size_t len)
+/* The site, and one that is too far away to be of the same group. */
+static int poke_both(const void *old, const void *new)
 {
-	return copy_to_kernel_nofault(alias, bytes, len);
-}
+	u8 far_old[LEN], far_new[LEN];
+	void *far = field_addr(TEXT_POKE_TEST_FIELD - 1);
+	bool back = old == jump;
+	int ret;
 
-static text_poke_store_t *moment_before_stores(void)
-{
-	a_moment();
-	return plain_store;
-}
-
-static void moment_before_sync(void)
-{
-	a_moment();
-}
-
-static void moment_before_record(const void *addr, const void *old,
-				 size_t old_len, const void *new, size_t new_len)
-{
-	a_moment();
-	perf_event_text_poke(addr, old, old_len, new, new_len);
+	text_poke_test_nop(back ? far_new : far_old);
+	text_poke_test_jump(back ? far_old : far_new, far, far + LEN);
+	guard(own_pokes)();
+	ret = text_poke_batch_add(site_addr(), old, new, LEN, NULL);
+	if (!ret)
+		ret = text_poke_batch_add(far, far_old, far_new, LEN, NULL);
+	if (!ret)
+		return text_poke_batch_finish();
+	text_poke_batch_cancel();
+	return ret;
 }
 
 static int poke_in_moments(struct kunit *test, const void *old, const void *new)
 {
+	u64 arming_ns = text_poke_arming_ns;
 	int ret;
 
-	kunit_activate_static_stub(test, text_poke_storer, moment_before_stores);
-	kunit_activate_static_stub(test, text_poke_record, moment_before_record);
-	kunit_activate_static_stub(test, text_poke_dawdle, moment_before_sync);
-	text_poke_fail_always(TEXT_POKE_FAULT_SYNC);
-	ret = poke(site_addr(), old, new, LEN);
+	text_poke_arming_ns = 0;
+	kunit_activate_static_stub(test, text_poke_dawdle, a_moment);
+	text_poke_fail_always(plugging.guarded ? TEXT_POKE_FAULT_REST :
+						 TEXT_POKE_FAULT_SYNC);
+	ret = poke_both(old, new);
 	text_poke_fail_no_more();
 	kunit_deactivate_static_stub(test, text_poke_dawdle);
-	kunit_deactivate_static_stub(test, text_poke_record);
-	kunit_deactivate_static_stub(test, text_poke_storer);
+	text_poke_arming_ns = arming_ns;
 	return ret;
 }
 
@@ -336,7 +369,19 @@ static u64 complaints(void)
 	return IS_ENABLED(CONFIG_TEXT_POKE_DEBUG) ? text_poke_complaints : 0;
 }
 
-/* Each step has one: two or three stores, as many syncs, and the record. */
+/* Is the test's change one that has a guard while nobody listens? */
+static bool needs_guard(void)
+{
+	struct text_poke_site site = { .addr = site_addr(), .len = LEN };
+
+	memcpy(site.old, nop, LEN);
+	memcpy(site.new, jump, LEN);
+	return perf_text_poke_enabled() ||
+	       arch_text_poke_prepare(&site, jump) ||
+	       !arch_text_poke_atomic(&site);
+}
+
+/* While sites trap the poker keeps its CPU, without which no CPU goes. */
 static void cpus_come_and_go_between_steps(struct kunit *test)
 {
 	u64 complaints_before = complaints();
@@ -347,9 +392,11 @@ static void cpus_come_and_go_between_steps(struct kunit *test)
 	memset(&plugging, 0, sizeof(plugging));
 	init_completion(&plugging.done);
 	plugging.cpu = cpumask_last(cpu_online_mask);
-	plug_at_each(test, 2);
+	plugging.guarded = needs_guard();
+	plug_at_each(test, plugging.guarded ? 2 : 1);
+	plugging.guarded = true;
 	text_poke_test_listen(test);
-	plug_at_each(test, TAIL ? 7 : 6);
+	plug_at_each(test, 2);
 	KUNIT_EXPECT_EQ(test, complaints(), complaints_before);
 }
 #endif /* CONFIG_HOTPLUG_CPU */
@@ -458,6 +505,7 @@ static struct kunit_case fault_cases[] = {
 	KUNIT_CASE(stores_fail),
 	KUNIT_CASE(old_bytes_differ),
 	KUNIT_CASE(queues_do_not_grow),
+	KUNIT_CASE(queues_that_do_not_grow_can_be_finished),
 	KUNIT_CASE(syncs_take_long),
 #ifdef CONFIG_HOTPLUG_CPU
 	KUNIT_CASE_SLOW(cpus_come_and_go_between_steps),

@@ -275,11 +275,12 @@ static void what_cannot_be_compared_is_no_match(struct kunit *test)
 static void stores_to_nowhere_fail(struct kunit *test)
 {
 	static const size_t lens[] = { 1, 2, 3, 4, 8 };
-	text_poke_store_t *store = text_poke_storer();
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(lens); i++)
-		KUNIT_EXPECT_EQ(test, -EFAULT, store(freed, too_long, lens[i]));
+		KUNIT_EXPECT_EQ(test, -EFAULT, arch_text_poke_store(freed,
+								    too_long,
+								    lens[i]));
 }
 
 #ifdef text_poke_test_debugger_store
@@ -460,9 +461,9 @@ static void bad_callers_are_told(struct kunit *test)
 		kunit_skip(test, "there is one CPU");
 	if (!caller->alone && IS_ENABLED(CONFIG_PREEMPT_RT))
 		kunit_skip(test, "KUnit's lock of the stubs may sleep");
-	text_poke_test_hear(test, true);
+	text_poke_test_hear(true);
 	caller->ask(&answers);
-	text_poke_test_hear(test, false);
+	text_poke_test_hear(false);
 
 	KUNIT_EXPECT_EQ(test, answers.add, -EBUSY);
 	KUNIT_EXPECT_EQ(test, answers.finish, -EBUSY);
@@ -490,7 +491,7 @@ static void poke_field(struct kunit *test, unsigned int nr, const u8 *old,
 	KUNIT_EXPECT_EQ(test, 0, count_wrong(nr, new));
 }
 
-/* Around the sizes of the queue, of what fits into it first, and of a wave. */
+/* Around what fits into the queue first, into its pages, and into a wave. */
 static void batches_may_have_any_size(struct kunit *test)
 {
 	static const unsigned int sizes[] = {

@@ -3,6 +3,7 @@
 #define _TEXT_POKE_INTERNAL_H
 
 #include <linux/atomic.h>
+#include <linux/mm.h>
 #include <linux/text_poke.h>
 
 /**
@@ -35,6 +36,9 @@ struct text_poke_stats {
 
 extern struct text_poke_stats text_poke_stats;
 
+/* For how many nanoseconds traps were armed, at most, from group to group. */
+extern u64 text_poke_longest_armed;
+
 /* What the runtime checker has found wrong since boot. */
 extern u64 text_poke_complaints;
 
@@ -56,6 +60,63 @@ extern u64 text_poke_longest_map;
  */
 #define TEXT_POKE_WAVE 3072U
 
+/*
+ * The number of sites in a group, at most.  The poker keeps its CPU while any
+ * site of a group traps.  Four waves take six syncs.
+ */
+#define TEXT_POKE_GROUP (4 * TEXT_POKE_WAVE)
+
+/*
+ * For how many nanoseconds a group arms sites.  It then takes what is armed to
+ * its end, which is two more rounds.  A CPU that does a store and a record in a
+ * microsecond arms a whole group in less; a slower one makes smaller groups of
+ * it.  10 ms is one tick at HZ=100: with PREEMPT_NONE a task may have to wait
+ * for that anyway.  PREEMPT_RT would rather have more syncs.
+ */
+#define TEXT_POKE_ARMING_NS \
+	((IS_ENABLED(CONFIG_PREEMPT_RT) ? 200 : 10000) * NSEC_PER_USEC)
+
+/* TEXT_POKE_ARMING_NS, unless a test says otherwise. */
+extern u64 text_poke_arming_ns;
+
+/*
+ * The number of stores through one mapping, at most.  An architecture may have
+ * interrupts off for so long, and every store takes a line away from whoever
+ * has it in a cache: 32 take some microseconds.  More would hardly save time:
+ * so many call sites are on half a dozen pages.
+ */
+#define TEXT_POKE_STORES 32U
+
+/* Pages of pointers, and how many are in one. */
+#define TEXT_POKE_INDEX		1024
+#define TEXT_POKE_PER_INDEX	(PAGE_SIZE / sizeof(struct text_poke_site *))
+
+/**
+ * struct text_poke_queue - the sites of a batch, in the order of addresses
+ * @index:	pages of pointers to them, all but the last of which are full
+ * @nr:		how many sites
+ *
+ * The trap handler searches it, so all of it is mapped and stays where it is.
+ */
+struct text_poke_queue {
+	struct text_poke_site **index[TEXT_POKE_INDEX];
+	unsigned int nr;
+};
+
+/**
+ * text_poke_site_at - give a site of a batch
+ * @queue:	the batch
+ * @i:		its number, below @queue->nr
+ *
+ * Context: Any; noinstr.
+ * Return: the site.
+ */
+static __always_inline struct text_poke_site *
+text_poke_site_at(const struct text_poke_queue *queue, unsigned int i)
+{
+	return queue->index[i / TEXT_POKE_PER_INDEX][i % TEXT_POKE_PER_INDEX];
+}
+
 void text_poke_warn(const char *what, const void *where);
 bool text_poke_mutex_is_held(void);
 void text_poke_batch_begins(void);
@@ -63,7 +124,7 @@ void text_poke_batch_ends(void);
 void text_poke_unstick(void);
 atomic_t *text_poke_refs(int cpu);
 
-void text_poke_publish(const struct text_poke_site *sites, unsigned int nr);
+void text_poke_publish(const struct text_poke_queue *queue);
 void text_poke_retire(void);
 u64 text_poke_traps(void);
 u64 text_poke_rereads(void);
@@ -71,8 +132,30 @@ u64 text_poke_rereads(void);
 bool text_poke_in_trap_path(const void *addr);
 
 typedef int text_poke_store_t(void *alias, const void *bytes, size_t len);
+typedef void text_poke_record_t(const void *addr, const void *old,
+				size_t old_len, const void *new,
+				size_t new_len);
+typedef void text_poke_warn_t(const char *what, const void *where);
 
-text_poke_store_t *text_poke_storer(void);
+/**
+ * struct text_poke_replaced - what a test has in place of what the core does
+ * @in:		only in this task; NULL: in none
+ * @store:	for arch_text_poke_store(), if not NULL
+ * @record:	for text_poke_record()
+ * @warn:	for text_poke_warn()
+ *
+ * Static stubs of KUnit will not do: to look for one takes a lock, which may
+ * sleep with PREEMPT_RT, and may not be there with text mapped.
+ */
+struct text_poke_replaced {
+	const struct task_struct *in;
+	text_poke_store_t *store;
+	text_poke_record_t *record;
+	text_poke_warn_t *warn;
+};
+
+extern struct text_poke_replaced text_poke_replaced;
+
 int text_poke_write(void *addr, const void *bytes, size_t len);
 void text_poke_record(const void *addr, const void *old, size_t old_len,
 		      const void *new, size_t new_len);

@@ -9,7 +9,6 @@
  * Readers are tasks that preempt each other, timers, interrupt work and
  * interrupts from other CPUs, on every CPU.
  */
-#include <kunit/static_stub.h>
 #include <kunit/test.h>
 #include <linux/cleanup.h>
 #include <linux/cpu.h>
@@ -364,11 +363,11 @@ static void change_under_fire(struct kunit *test, bool guarded)
 		start_readers_on(cpu);
 	interrupter = start_task(interrupt_others, NULL, -1);
 
-	text_poke_test_store(test, watched_store);
-	kunit_activate_static_stub(test, text_poke_record, watched_record);
+	text_poke_test_store(watched_store);
+	text_poke_test_record(watched_record);
 	KUNIT_EXPECT_EQ(test, 0, change_until_enough(guarded));
-	kunit_deactivate_static_stub(test, text_poke_record);
-	text_poke_test_store(test, NULL);
+	text_poke_test_record(NULL);
+	text_poke_test_store(NULL);
 	KUNIT_EXPECT_EQ(test, out_of_order, 0);
 
 	KUNIT_EXPECT_TRUE_MSG(test, enough(guarded), "too little happened");

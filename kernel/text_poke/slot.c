@@ -22,7 +22,7 @@
  * in there.
  *
  * All slots of a batch are in one page.  A batch that needs more of them is
- * written in parts, as one that needs more memory for its sites.
+ * refused, as one for whose sites there is no memory.
  */
 #include <linux/execmem.h>
 #include <linux/memory.h>

@@ -80,12 +80,21 @@ static inline int put_unasked(void *addr, const void *bytes, size_t len)
 	return ret;
 }
 
-/* From here on the core stores with @store; NULL: as it always does. */
-void text_poke_test_store(struct kunit *test, text_poke_store_t *store);
+/*
+ * From here on the core stores, or records, with this where this task pokes;
+ * NULL: as it always does.
+ */
+void text_poke_test_store(text_poke_store_t *store);
+void text_poke_test_record(text_poke_record_t *record);
+
+/* A queue of @nr sites, each in its place; no more than TEXT_POKE_TEST_MANY. */
+#define TEXT_POKE_TEST_MANY 1000
+const struct text_poke_queue *
+text_poke_test_queue(const struct text_poke_site *sites, unsigned int nr);
 
 /* From here on, warnings of the core are kept here: the first of them. */
 extern const char *text_poke_test_said;
-void text_poke_test_hear(struct kunit *test, bool on);
+void text_poke_test_hear(bool on);
 
 /* From here to the end of the case somebody listens. */
 void text_poke_test_listen(struct kunit *test);

@@ -5,9 +5,10 @@
  * Each case is named by the property that it shows.  The instructions come
  * from <asm/text_poke_test.h>, which encodes them on its own.
  */
-#include <kunit/static_stub.h>
+#include <kunit/test-bug.h>
 #include <kunit/test.h>
 #include <linux/cleanup.h>
+#include <linux/completion.h>
 #include <linux/cpumask.h>
 #include <linux/delay.h>
 #include <linux/jump_label.h>
@@ -16,6 +17,7 @@
 #include <linux/memory.h>
 #include <linux/perf_event.h>
 #include <linux/sched.h>
+#include <uapi/linux/sched/types.h>
 #include <linux/slab.h>
 #include <linux/stringify.h>
 #include <linux/text_poke.h>
@@ -110,20 +112,25 @@ void text_poke_test_listen(struct kunit *test)
 							   event));
 }
 
-static text_poke_store_t *replaced_store;
-
-static text_poke_store_t *test_storer(void)
+/* Only the test's own task, and nobody at all if nothing is replaced. */
+static void replaced_changes(void)
 {
-	return replaced_store;
+	const struct text_poke_replaced *replaced = &text_poke_replaced;
+
+	WRITE_ONCE(text_poke_replaced.in, replaced->store || replaced->record ||
+					  replaced->warn ? current : NULL);
 }
 
-void text_poke_test_store(struct kunit *test, text_poke_store_t *store)
+void text_poke_test_store(text_poke_store_t *store)
 {
-	replaced_store = store;
-	if (store)
-		kunit_activate_static_stub(test, text_poke_storer, test_storer);
-	else
-		kunit_deactivate_static_stub(test, text_poke_storer);
+	text_poke_replaced.store = store;
+	replaced_changes();
+}
+
+void text_poke_test_record(text_poke_record_t *record)
+{
+	text_poke_replaced.record = record;
+	replaced_changes();
 }
 
 const char *text_poke_test_said;
@@ -133,14 +140,30 @@ static void hear(const char *what, const void *where)
 	text_poke_test_said = text_poke_test_said ?: what;
 }
 
-void text_poke_test_hear(struct kunit *test, bool on)
+void text_poke_test_hear(bool on)
 {
-	if (!on) {
-		kunit_deactivate_static_stub(test, text_poke_warn);
-		return;
+	if (on)
+		text_poke_test_said = NULL;
+	text_poke_replaced.warn = on ? hear : NULL;
+	replaced_changes();
+}
+
+static struct text_poke_queue test_queue;
+static struct text_poke_site *test_index[TEXT_POKE_TEST_MANY];
+
+const struct text_poke_queue *
+text_poke_test_queue(const struct text_poke_site *sites, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		test_index[i] = (struct text_poke_site *)&sites[i];
+		if (i % TEXT_POKE_PER_INDEX == 0)
+			test_queue.index[i / TEXT_POKE_PER_INDEX] =
+				&test_index[i];
 	}
-	text_poke_test_said = NULL;
-	kunit_activate_static_stub(test, text_poke_warn, hear);
+	test_queue.nr = nr;
+	return &test_queue;
 }
 
 static void listen(struct kunit *test)
@@ -209,11 +232,11 @@ static void guarded_batches_go_step_by_step(struct kunit *test)
 {
 	listen(test);
 	steps[0] = '\0';
-	text_poke_test_store(test, logged_store);
-	kunit_activate_static_stub(test, text_poke_record, logged_record);
+	text_poke_test_store(logged_store);
+	text_poke_test_record(logged_record);
 	KUNIT_EXPECT_EQ(test, 0, poke(site_addr(), insns.nop, insns.jump, LEN));
-	kunit_deactivate_static_stub(test, text_poke_record);
-	text_poke_test_store(test, NULL);
+	text_poke_test_record(NULL);
+	text_poke_test_store(NULL);
 	add_step_after(text_poke_test_stats.syncs, "done");
 	KUNIT_EXPECT_STREQ(test, steps, TAIL ?
 			   "0:trap 1:record 1:tail 2:unit 3:done " :
@@ -339,10 +362,10 @@ static void early_pokes_outside_text_are_refused(struct kunit *test)
 
 static void early_pokes_of_live_text_are_refused(struct kunit *test)
 {
-	text_poke_test_hear(test, true);
+	text_poke_test_hear(true);
 	KUNIT_EXPECT_EQ(test, -EBUSY, text_poke_early(site_addr(), insns.nop,
 						      insns.jump, LEN));
-	text_poke_test_hear(test, false);
+	text_poke_test_hear(false);
 	KUNIT_EXPECT_NOT_NULL(test, text_poke_test_said);
 	KUNIT_EXPECT_TRUE(test, site_is(insns.nop));
 }
@@ -530,17 +553,17 @@ static void literals_come_before_the_branches_that_use_them(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, text_poke_batch_add_data(field_addr(0), &old,
 							  &val, sizeof(val)));
 	KUNIT_EXPECT_EQ(test, 0, queue_field(2, insns.nop, branch));
-	text_poke_test_store(test, watching_store);
+	text_poke_test_store(watching_store);
 	KUNIT_EXPECT_EQ(test, 0, text_poke_batch_finish());
-	text_poke_test_store(test, NULL);
+	text_poke_test_store(NULL);
 	KUNIT_EXPECT_EQ(test, literal_at_trap, val);
 
 	KUNIT_EXPECT_EQ(test, 0, text_poke_batch_add_data(field_addr(0), &val,
 							  &old, sizeof(old)));
 	KUNIT_EXPECT_EQ(test, 0, queue_field(2, branch, insns.nop));
-	text_poke_test_store(test, watching_store);
+	text_poke_test_store(watching_store);
 	KUNIT_EXPECT_EQ(test, 0, text_poke_batch_finish());
-	text_poke_test_store(test, NULL);
+	text_poke_test_store(NULL);
 	KUNIT_EXPECT_EQ(test, literal_at_trap, old);
 }
 
@@ -584,6 +607,20 @@ static bool field_is(const void *insn)
 
 static_assert(WAVES > 1);
 
+/* For how long groups arm, to the end of the case. */
+static void groups_arm_for(u64 ns)
+{
+	text_poke_arming_ns = ns;
+}
+
+/* Every group is full, however slow the machine is. */
+#define NO_HURRY (1000 * NSEC_PER_SEC)
+
+/* Windows of neighbours, if each has as many stores as it may. */
+#define FULL_WINDOWS (TEXT_POKE_TEST_FIELD / TEXT_POKE_STORES)
+
+static_assert(TEXT_POKE_TEST_FIELD <= TEXT_POKE_GROUP);
+
 /* How many pages the field touches. */
 static u64 field_pages(void)
 {
@@ -593,10 +630,9 @@ static u64 field_pages(void)
 	return (last >> PAGE_SHIFT) - (first >> PAGE_SHIFT) + 1;
 }
 
-/* Or once for several pages, where a mapping has room for them. */
+/* Or for as many as there may be stores through one mapping. */
 static void large_batches_sync_once_and_map_once_per_page(struct kunit *test)
 {
-	u64 room = DIV_ROUND_UP(TEXT_POKE_WINDOW, PAGE_SIZE);
 	u8 branch[LEN];
 
 	skip_unless_direct(test);
@@ -604,8 +640,9 @@ static void large_batches_sync_once_and_map_once_per_page(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, poke_field(insns.nop, branch, false));
 	KUNIT_EXPECT_TRUE(test, field_is(branch));
 	KUNIT_EXPECT_EQ(test, text_poke_test_stats.syncs, 1);
-	KUNIT_EXPECT_EQ(test, text_poke_test_stats.mappings,
-			DIV_ROUND_UP_ULL(field_pages(), room));
+	KUNIT_EXPECT_GE(test, text_poke_test_stats.mappings, FULL_WINDOWS);
+	KUNIT_EXPECT_LE(test, text_poke_test_stats.mappings,
+			FULL_WINDOWS + field_pages());
 	KUNIT_EXPECT_EQ(test, 0, poke_field(branch, insns.nop, false));
 	KUNIT_EXPECT_TRUE(test, field_is(insns.nop));
 }
@@ -616,19 +653,177 @@ static void large_batches_sync_once_and_map_once_per_page(struct kunit *test)
  */
 static void large_guarded_batches_sync_once_per_wave(struct kunit *test)
 {
-	u64 windows = field_pages() * PAGE_SIZE / TEXT_POKE_WINDOW;
 	u8 branch[LEN];
 
 	listen(test);
+	groups_arm_for(NO_HURRY);
 	branch_on(branch);
 	KUNIT_EXPECT_EQ(test, 0, poke_field(insns.nop, branch, true));
 	KUNIT_EXPECT_TRUE(test, field_is(branch));
 	KUNIT_EXPECT_EQ(test, text_poke_test_stats.syncs, 2 + WAVES);
 	KUNIT_EXPECT_LE(test, text_poke_test_stats.mappings,
-			PASSES * (windows + 1 + WAVES));
+			PASSES * (FULL_WINDOWS + field_pages() + WAVES));
 	KUNIT_EXPECT_EQ(test, text_poke_test_stats.records, TEXT_POKE_TEST_FIELD);
 	KUNIT_EXPECT_EQ(test, 0, poke_field(branch, insns.nop, true));
 	KUNIT_EXPECT_TRUE(test, field_is(insns.nop));
+}
+
+/* Without any time each group is what one mapping holds, with its own syncs. */
+static void groups_arm_for_a_bounded_time(struct kunit *test)
+{
+	u8 branch[LEN];
+
+	listen(test);
+	groups_arm_for(0);
+	branch_on(branch);
+	KUNIT_EXPECT_EQ(test, 0, poke_field(insns.nop, branch, false));
+	KUNIT_EXPECT_TRUE(test, field_is(branch));
+	KUNIT_EXPECT_GE(test, text_poke_test_stats.syncs, 3 * FULL_WINDOWS);
+	KUNIT_EXPECT_EQ(test, text_poke_test_stats.records, TEXT_POKE_TEST_FIELD);
+	KUNIT_EXPECT_EQ(test, text_poke_test_stats.guarded, 1);
+	KUNIT_EXPECT_EQ(test, 0, poke_field(branch, insns.nop, false));
+	KUNIT_EXPECT_TRUE(test, field_is(insns.nop));
+}
+
+/* Has all of a CPU that a poker is to run on. */
+static int be_busy(void *unused)
+{
+	while (!kthread_should_stop()) {
+		cpu_relax();
+		cond_resched();
+	}
+	return 0;
+}
+
+/**
+ * struct starving - a poker that hardly gets to run
+ * @ret:	what became of its batch
+ * @longest:	for how long its traps were armed, in nanoseconds
+ * @done:	that is known
+ */
+struct starving {
+	int ret;
+	u64 longest;
+	struct completion done;
+};
+
+/* Enough for a mapping or two, not for more of the scheduler's patience. */
+#define STARVING_SITES 1000U
+
+static int queue_many(const void *old, const void *new)
+{
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; !ret && i < STARVING_SITES; i++)
+		ret = queue_field(i, old, new);
+	return ret;
+}
+
+static int poke_starving(void *data)
+{
+	struct sched_param idle = {}, normal = {};
+	struct starving *starving = data;
+	u8 branch[LEN];
+
+	branch_on(branch);
+	scoped_guard(own_pokes) {
+		starving->ret = queue_many(insns.nop, branch);
+		text_poke_longest_armed = 0;
+		sched_setscheduler_nocheck(current, SCHED_IDLE, &idle);
+		starving->ret = finish_or_cancel(starving->ret);
+		sched_setscheduler_nocheck(current, SCHED_NORMAL, &normal);
+		starving->longest = text_poke_longest_armed;
+	}
+	complete(&starving->done);
+	return 0;
+}
+
+static struct task_struct *start_on(int (*run)(void *), void *data, int cpu)
+{
+	struct task_struct *task;
+
+	task = kthread_create(run, data, "text_poke_test");
+	if (!IS_ERR(task)) {
+		kthread_bind(task, cpu);
+		wake_up_process(task);
+	}
+	return task;
+}
+
+/*
+ * A task that is idle by policy gets a few milliseconds in a second beside one
+ * that is not: if it lost its CPU within a group, that would take as long.
+ */
+static void starving_pokers_do_not_leave_traps_armed(struct kunit *test)
+{
+	int other = cpumask_any_but(cpu_online_mask, raw_smp_processor_id());
+	struct starving starving = {};
+	struct task_struct *busy, *poker;
+	u8 branch[LEN];
+
+	if (num_online_cpus() < 2)
+		kunit_skip(test, "needs a second CPU");
+
+	listen(test);
+	branch_on(branch);
+	init_completion(&starving.done);
+	busy = start_on(be_busy, NULL, other);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(busy));
+	poker = start_on(poke_starving, &starving, other);
+	if (!IS_ERR(poker))
+		wait_for_completion(&starving.done);
+	kthread_stop(busy);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(poker));
+
+	KUNIT_EXPECT_EQ(test, 0, starving.ret);
+	KUNIT_EXPECT_GT(test, starving.longest, 0);
+	KUNIT_EXPECT_LT(test, starving.longest, 500 * NSEC_PER_MSEC);
+	kunit_info(test, "armed for %llu us at most", starving.longest / 1000);
+	guard(own_pokes)();
+	KUNIT_EXPECT_EQ(test, 0, queue_many(branch, insns.nop));
+	KUNIT_EXPECT_EQ(test, 0, text_poke_batch_finish());
+}
+
+/* In an order in which no two neighbours follow each other. */
+static int poke_field_unsorted(const void *old, const void *new, bool twice)
+{
+	unsigned int i;
+	int ret = 0;
+
+	guard(own_pokes)();
+	for (i = 0; !ret && i < TEXT_POKE_TEST_FIELD; i++)
+		ret = queue_field(i * 1237 % TEXT_POKE_TEST_FIELD, old, new);
+	if (!ret && twice)
+		ret = queue_field(0, old, new);
+	return finish_or_cancel(ret);
+}
+
+static_assert(TEXT_POKE_TEST_FIELD % 1237);
+
+static void sites_may_come_in_any_order(struct kunit *test)
+{
+	u8 branch[LEN];
+
+	listen(test);
+	branch_on(branch);
+	KUNIT_EXPECT_EQ(test, 0, poke_field_unsorted(insns.nop, branch, false));
+	KUNIT_EXPECT_TRUE(test, field_is(branch));
+	KUNIT_EXPECT_EQ(test, text_poke_test_stats.batches, 1);
+	KUNIT_EXPECT_EQ(test, 0, poke_field_unsorted(branch, insns.nop, false));
+	KUNIT_EXPECT_TRUE(test, field_is(insns.nop));
+}
+
+/* However many pages of sites are between the two. */
+static void duplicates_far_apart_change_nothing(struct kunit *test)
+{
+	u8 branch[LEN];
+
+	branch_on(branch);
+	KUNIT_EXPECT_EQ(test, -EEXIST,
+			poke_field_unsorted(insns.nop, branch, true));
+	KUNIT_EXPECT_TRUE(test, field_is(insns.nop));
+	KUNIT_EXPECT_TRUE(test, nothing_happened());
 }
 
 /* Stores left until one fails. */
@@ -662,9 +857,9 @@ static int poke_few_failing_at(struct kunit *test, unsigned int nr, int stores)
 
 	stores_left = stores;
 	records = text_poke_stats.records;
-	text_poke_test_store(test, failing_store);
+	text_poke_test_store(failing_store);
 	ret = text_poke_batch_finish();
-	text_poke_test_store(test, NULL);
+	text_poke_test_store(NULL);
 	records_of_last = text_poke_stats.records - records;
 	return ret;
 }
@@ -722,6 +917,7 @@ static void failed_waves_are_rolled_back(struct kunit *test)
 	int i;
 
 	listen(test);
+	groups_arm_for(NO_HURRY);
 	for (i = 0; i < ARRAY_SIZE(at); i++) {
 		KUNIT_EXPECT_EQ(test, -EFAULT,
 				poke_few_failing_at(test, TEXT_POKE_TEST_FIELD,
@@ -730,6 +926,26 @@ static void failed_waves_are_rolled_back(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, 0, records_of_last % 2);
 	}
 	KUNIT_EXPECT_EQ(test, text_poke_test_stats.rolled_back, ARRAY_SIZE(at));
+}
+
+/* More than two groups, of which each is as much as one mapping holds. */
+#define GROUPED (3 * TEXT_POKE_STORES)
+
+/* At any of these stores no group is through, or one, or two. */
+static void failed_groups_take_those_before_them_back(struct kunit *test)
+{
+	unsigned int at;
+
+	listen(test);
+	groups_arm_for(0);
+	for (at = 0; at < PASSES * GROUPED; at += TEXT_POKE_STORES / 2) {
+		KUNIT_EXPECT_EQ(test, -EFAULT,
+				poke_few_failing_at(test, GROUPED, at));
+		KUNIT_EXPECT_TRUE(test, field_is(insns.nop));
+		KUNIT_EXPECT_EQ(test, 0, records_of_last % 2);
+		KUNIT_EXPECT_TRUE(test, records_of_last ||
+				  at < PASSES * TEXT_POKE_STORES);
+	}
 }
 
 static int only_first_store(void *alias, const void *bytes, size_t len)
@@ -746,11 +962,11 @@ static void failed_rollbacks_keep_the_traps_served(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, text_poke_batch_add(site_addr(), insns.nop,
 						     insns.jump, LEN, NULL));
 	stores_left = 1;
-	text_poke_test_hear(test, true);
-	text_poke_test_store(test, only_first_store);
+	text_poke_test_hear(true);
+	text_poke_test_store(only_first_store);
 	KUNIT_EXPECT_EQ(test, -EIO, text_poke_batch_finish());
-	text_poke_test_store(test, NULL);
-	text_poke_test_hear(test, false);
+	text_poke_test_store(NULL);
+	text_poke_test_hear(false);
 	KUNIT_EXPECT_NOT_NULL(test, text_poke_test_said);
 
 	KUNIT_EXPECT_EQ(test, -EIO, text_poke_batch_add(field_addr(0), NULL,
@@ -808,7 +1024,7 @@ static void check_emulation(struct kunit *test, const void *insn, void *to,
 	struct pt_regs regs = {};
 
 	guard(own_pokes)();
-	text_poke_publish(&site, 1);
+	text_poke_publish(text_poke_test_queue(&site, 1));
 	KUNIT_EXPECT_TRUE(test, hit(&regs, site.addr));
 	text_poke_retire();
 
@@ -844,7 +1060,7 @@ static void handler_acts_at_both_ends_of_the_range(struct kunit *test)
 	}
 }
 
-#define MANY 1000
+#define MANY TEXT_POKE_TEST_MANY
 
 /* Every site is found, and nothing between, before or after them is. */
 static void handler_finds_every_site_and_no_other(struct kunit *test)
@@ -865,7 +1081,7 @@ static void handler_finds_every_site_and_no_other(struct kunit *test)
 		sites[i] = prepared(test, trap + (2 * i + 1) * LEN, insns.nop);
 
 	guard(own_pokes)();
-	text_poke_publish(sites, MANY);
+	text_poke_publish(text_poke_test_queue(sites, MANY));
 	for (i = 0; i < 2 * MANY; i++)
 		KUNIT_EXPECT_EQ(test, hit(&regs, trap + i * LEN), i % 2 == 1);
 	text_poke_retire();
@@ -902,7 +1118,7 @@ static void retiring_waits_for_handlers(struct kunit *test)
 	struct task_struct *task;
 
 	guard(own_pokes)();
-	text_poke_publish(&site, 1);
+	text_poke_publish(text_poke_test_queue(&site, 1));
 	atomic_inc(handler.refs);
 	task = kthread_run(leave_later, &handler, "text_poke_test");
 	KUNIT_EXPECT_FALSE(test, IS_ERR(task));
@@ -927,18 +1143,17 @@ static int listen_once(void *data)
 
 static bool late_listens;
 
+static struct task_struct *late_listener;
+
 /* In the middle of a batch; returns when the listener had time enough. */
 static void listen_meanwhile(const void *addr, const void *old, size_t old_len,
 			     const void *new, size_t new_len)
 {
 	struct kunit *test = kunit_get_current_test();
-	struct task_struct *task;
 
-	task = kthread_run(listen_once, &late_listens, "text_poke_test");
-	KUNIT_EXPECT_FALSE(test, IS_ERR(task));
-	msleep(50);
+	wake_up_process(late_listener);
+	mdelay(50);
 	KUNIT_EXPECT_FALSE(test, READ_ONCE(late_listens));
-	WRITE_ONCE(late_listens, READ_ONCE(late_listens) || IS_ERR(task));
 }
 
 /* Else the batch that is being written would have no records for it. */
@@ -946,9 +1161,12 @@ static void listeners_wait_for_the_batch(struct kunit *test)
 {
 	listen(test);
 	late_listens = false;
-	kunit_activate_static_stub(test, text_poke_record, listen_meanwhile);
+	late_listener = kthread_create(listen_once, &late_listens,
+				       "text_poke_test");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(late_listener));
+	text_poke_test_record(listen_meanwhile);
 	KUNIT_EXPECT_EQ(test, 0, poke(site_addr(), insns.nop, insns.jump, LEN));
-	kunit_deactivate_static_stub(test, text_poke_record);
+	text_poke_test_record(NULL);
 	while (!READ_ONCE(late_listens))
 		msleep(20);
 	KUNIT_EXPECT_EQ(test, 0, poke(site_addr(), insns.jump, insns.nop, LEN));
@@ -1017,7 +1235,7 @@ static void rereads_are_bounded(struct kunit *test)
 	preempt_disable();
 	KUNIT_EXPECT_EQ(test, TEXT_POKE_REREADS,
 			rereads_until_given_up(field_addr(0)));
-	text_poke_publish(&site, 1);
+	text_poke_publish(text_poke_test_queue(&site, 1));
 	text_poke_retire();
 	KUNIT_EXPECT_EQ(test, TEXT_POKE_REREADS,
 			rereads_until_given_up(field_addr(0)));
@@ -1073,10 +1291,8 @@ static void start_runner(struct kunit *test, struct runner *runner)
 {
 	int other = cpumask_any_but(cpu_online_mask, smp_processor_id());
 
-	runner->task = kthread_create(run_site, runner, "text_poke_test");
+	runner->task = start_on(run_site, runner, other);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(runner->task));
-	kthread_bind(runner->task, other);
-	wake_up_process(runner->task);
 	while (!READ_ONCE(runner->calls))
 		cond_resched();
 }
@@ -1129,6 +1345,9 @@ static void no_jump_label_in_the_trap_path(struct kunit *test)
 	}
 }
 
+/* What it is if no case changes it. */
+static u64 arming_ns;
+
 static int text_poke_test_init(struct kunit *test)
 {
 	text_poke_test_nop(insns.nop);
@@ -1137,6 +1356,7 @@ static int text_poke_test_init(struct kunit *test)
 	text_poke_test_odd(insns.odd);
 	has_unencodable = text_poke_test_unencodable(insns.unencodable);
 
+	arming_ns = text_poke_arming_ns;
 	count_from_here();
 	return 0;
 }
@@ -1144,6 +1364,8 @@ static int text_poke_test_init(struct kunit *test)
 /* Whatever a case has done, the next one starts from the same text. */
 static void text_poke_test_exit(struct kunit *test)
 {
+	text_poke_arming_ns = arming_ns;
+	WRITE_ONCE(text_poke_replaced.in, NULL);
 	KUNIT_EXPECT_TRUE(test, site_is(insns.nop));
 	KUNIT_EXPECT_TRUE(test, field_is(insns.nop));
 }
@@ -1174,9 +1396,14 @@ static struct kunit_case text_poke_cases[] = {
 	KUNIT_CASE(cancelled_sites_stay),
 	KUNIT_CASE(large_batches_sync_once_and_map_once_per_page),
 	KUNIT_CASE(large_guarded_batches_sync_once_per_wave),
+	KUNIT_CASE(groups_arm_for_a_bounded_time),
+	KUNIT_CASE_SLOW(starving_pokers_do_not_leave_traps_armed),
+	KUNIT_CASE(sites_may_come_in_any_order),
+	KUNIT_CASE(duplicates_far_apart_change_nothing),
 	KUNIT_CASE(failed_direct_batches_are_rolled_back),
 	KUNIT_CASE(failed_guarded_batches_are_rolled_back),
 	KUNIT_CASE(failed_waves_are_rolled_back),
+	KUNIT_CASE(failed_groups_take_those_before_them_back),
 	KUNIT_CASE(failed_rollbacks_keep_the_traps_served),
 	KUNIT_CASE(batches_work_after_a_rollback),
 	KUNIT_CASE(handler_acts_as_the_new_instruction),

@@ -26,6 +26,7 @@
 #include <linux/text_poke.h>
 
 #include "debug.h"
+#include "internal.h"
 #include "fault.h"
 #include "phase.h"
 #include "torture.h"
@@ -299,11 +300,11 @@ static void follow(struct torture_site *site, unsigned int phase)
 }
 
 /*
- * Anybody's batch may have our sites: it is written when memory runs out.  If
- * one is claimed, the change is that of a kprobe, and none of the instruction.
+ * Anybody's batch may have our sites, that of a kprobe for one.  If one is
+ * claimed, the change is none of the instruction.
  */
-static void watch(const struct text_poke_site *batch, unsigned int nr,
-		  bool guarded, enum text_poke_moment moment)
+static void watch(const struct text_poke_queue *batch, bool guarded,
+		  enum text_poke_moment moment)
 {
 	/* One that fails at once has nothing to take back. */
 	static bool stored;
@@ -311,13 +312,14 @@ static void watch(const struct text_poke_site *batch, unsigned int nr,
 
 	if (moment == BATCH_BEGINS)
 		stored = false;
-	for (i = 0; i < nr; i++) {
-		struct torture_site *site = find(batch[i].addr);
+	for (i = 0; i < batch->nr; i++) {
+		const struct text_poke_site *queued = text_poke_site_at(batch, i);
+		struct torture_site *site = find(queued->addr);
 
 		if (!site || site->claim != UNCLAIMED)
 			continue;
-		follow(site, phase_of(site, &batch[i], guarded, moment));
-		stored |= batch[i].stage != STAGE_IDLE;
+		follow(site, phase_of(site, queued, guarded, moment));
+		stored |= queued->stage != STAGE_IDLE;
 		ours++;
 	}
 	text_poke_torture_writes.undone += stored && moment == BATCH_UNDONE;

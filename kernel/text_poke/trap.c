@@ -37,7 +37,6 @@
  * the same site, and act as that batch's new instruction before its step b.)
  */
 #include <linux/atomic.h>
-#include <linux/bsearch.h>
 #include <linux/cpumask.h>
 #include <linux/percpu.h>
 #include <linux/ptrace.h>
@@ -67,25 +66,22 @@ struct text_poke_cpu {
 
 static DEFINE_PER_CPU_ALIGNED(struct text_poke_cpu, text_poke_cpu);
 
-static const struct text_poke_site *published;
-static unsigned int nr_published;
+static const struct text_poke_queue *published;
 static unsigned int batches_published;
 
 /**
  * text_poke_publish - show a batch to the trap handler (step a)
- * @sites:	sorted by address
- * @nr:		how many
+ * @queue:	its sites, sorted by address
  *
  * Context: text_mutex held; no batch is published.
  */
-void text_poke_publish(const struct text_poke_site *sites, unsigned int nr)
+void text_poke_publish(const struct text_poke_queue *queue)
 {
 	int cpu;
 
 	if (busted(NO_PUBLISH))
 		return;
-	published = sites;
-	nr_published = nr - busted(LOOKUP_SHORT);
+	published = queue;
 
 	/*
 	 * Release: a handler that gets a reference in text_poke_handle_trap()
@@ -169,24 +165,35 @@ u64 text_poke_rereads(void)
 	return sum;
 }
 
-static __always_inline int cmp_site(const void *key, const void *elt)
+/* The first site from @addr on; their number if there is none. */
+static __always_inline unsigned int
+first_from(const struct text_poke_queue *queue, const void *addr)
 {
-	const struct text_poke_site *site = elt;
+	unsigned int low = 0, high = queue->nr - busted(LOOKUP_SHORT), mid;
 
-	if (key < site->addr)
-		return -1;
-	return key > site->addr;
+	while (low < high) {
+		mid = (low + high) / 2;
+		if (text_poke_site_at(queue, mid)->addr < addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
 }
 
 static __always_inline const struct text_poke_site *find_site(const void *addr)
 {
 	const struct text_poke_site *site;
+	unsigned int i = first_from(published, addr);
 
-	site = __inline_bsearch(addr, published, nr_published, sizeof(*site),
-				cmp_site);
+	if (i >= published->nr - busted(LOOKUP_SHORT))
+		return NULL;
+	site = text_poke_site_at(published, i);
+	if (site->addr != addr)
+		return NULL;
 	if (busted(LOOKUP_PASSED))
 		return site;
-	return site && site->trap && !site->pass ? site : NULL;
+	return site->trap && !site->pass ? site : NULL;
 }
 
 static __always_inline void put_batch(struct text_poke_cpu *this)

@@ -218,8 +218,17 @@ bool arch_text_poke_atomic(const struct text_poke_site *site)
 	return site->pass && site->len == INT3_INSN_SIZE;
 }
 
-/* Is there a mapping at @addr that can be executed? */
-static bool is_executable(const void *addr)
+/**
+ * struct access - what the page tables let the kernel do
+ * @exec:	execute
+ * @write:	write
+ */
+struct access {
+	bool exec;
+	bool write;
+};
+
+static struct access access_to(const void *addr)
 {
 	unsigned long va = (unsigned long)addr;
 	unsigned int level;
@@ -227,7 +236,12 @@ static bool is_executable(const void *addr)
 	pte_t *pte;
 
 	pte = lookup_address_in_pgd_attr(pgd_offset_k(va), va, &level, &nx, &rw);
-	return pte && pte_present(*pte) && pte_exec(*pte) && !nx;
+	if (!pte || !pte_present(*pte))
+		return (struct access) {};
+	return (struct access) {
+		.exec	= pte_exec(*pte) && !nx,
+		.write	= pte_write(*pte) && rw,
+	};
 }
 
 /*
@@ -242,7 +256,7 @@ bool arch_text_poke_is_text(const void *addr)
 	if (kernel_text_address((unsigned long)addr))
 		return true;
 	return IS_ENABLED(CONFIG_X86_64) && is_vmalloc_or_module_addr(addr) &&
-	       is_executable(addr);
+	       access_to(addr).exec;
 }
 
 bool arch_text_poke_trappable(const void *addr)
@@ -254,13 +268,14 @@ bool arch_text_poke_trappable(const void *addr)
 /*
  * Until SYSTEM_SCHEDULING there is one CPU, and the kernel's own text is not
  * yet protected from writing.  The trampolines of ftrace are.  The text of a
- * module is not either until it can be executed.
+ * module is not either until it is complete, and who writes it until then does
+ * not hold text_mutex, without which there is no alias.
  */
 static bool is_writable(void *addr)
 {
 	if (core_kernel_text((unsigned long)addr))
 		return system_state == SYSTEM_BOOTING;
-	return boot_cpu_has(X86_FEATURE_NX) && !is_executable(addr);
+	return access_to(addr).write;
 }
 
 void *arch_text_poke_map(void *addr, size_t *len,

@@ -32,11 +32,6 @@ struct text_poke_site;
 /* The fixmap has room for two pages. */
 #define TEXT_POKE_WINDOW	(2 * PAGE_SIZE)
 
-#ifdef CONFIG_32BIT
-/* Page faults, whose handler may be traced, complete the page tables there. */
-#define arch_text_poke_alloc	kmalloc_array
-#endif
-
 /**
  * struct arch_text_poke_insn - what the trap handler acts as
  * @insn:	the instruction; one of 16 bits is in the lower half

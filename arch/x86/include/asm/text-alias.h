@@ -2,7 +2,7 @@
 #ifndef _ASM_X86_TEXT_ALIAS_H
 #define _ASM_X86_TEXT_ALIAS_H
 
-#include <linux/spinlock_types.h>
+#include <linux/types.h>
 
 #include <asm/pgtable_types.h>
 
@@ -19,15 +19,12 @@ struct mm_struct;
  * struct text_alias - kernel text that is mapped for writing
  * @prev_mm:	the mm to go back to
  * @ptep:	the first page's entry in poking_mm
- * @ptl:	its lock
  * @flags:	interrupt flags from before
  * @nr_pages:	how many pages there are
  */
 struct text_alias {
 	struct mm_struct *prev_mm;
 	pte_t *ptep;
-	/* That of poking_mm's only page table. */
-	spinlock_t *ptl;
 	unsigned long flags;
 	unsigned int nr_pages;
 };

@@ -15,11 +15,6 @@ struct text_poke_site;
 /* A mapping costs much more than a page in it. */
 #define TEXT_POKE_WINDOW	((TEXT_ALIAS_PAGES - 1) * PAGE_SIZE)
 
-#ifdef CONFIG_X86_32
-/* Page faults, whose handler may be traced, complete the page tables there. */
-#define arch_text_poke_alloc	kmalloc_array
-#endif
-
 /**
  * struct arch_text_poke_insn - what the trap handler acts as
  * @dest:	where it goes, if it goes

@@ -12,6 +12,7 @@
  *     tail, or all of a site that does not trap.
  *   - No CPU can execute a torn instruction, in whatever order it fetches what
  *     memory has held since its last sync.
+ *   - As long as a CPU can execute a trap the poker is not preempted.
  *   - A record is emitted when every CPU traps, and there is a sync between it
  *     and the store of what it says.
  *   - A trap is stored after the batch is published, and when the batch is
@@ -20,7 +21,8 @@
  *     and nothing else has changed.  Records, if somebody listens, say so.
  *   - If a rollback fails, the batch stays published.
  *
- * How long the sites are and whether they trap is what struct layout says.
+ * How long the sites are and whether they trap is what struct layout says.  All
+ * sites are one group, or each is one of its own, as on a machine that is slow.
  *
  * Limits: one length of a queue.  A store that fails has changed nothing, which
  * holds of those that have the size of a number.
@@ -33,6 +35,8 @@
  * proof stuck
  * proof mixed
  * proof direct
+ * proof grouped
+ * proof grouped_stuck
  *
  * mutant window-end in direct: "<= first + len) {" -> "<= first + len + 4) {"
  * mutant final-early in forth: "&at->final, synced.tailed)"
@@ -42,40 +46,57 @@
  * mutant tail-early in forth: "write_pass(PASS_TAIL, &at->tailed, synced.armed)"
  *	-> "write_pass(PASS_TAIL, &at->tailed, wave)"
  * mutant progress in forth: "struct text_poke_progress synced = *at;"
- *	-> "struct text_poke_progress synced = { at->armed, at->armed, at->armed, at->armed };"
- * mutant no-sync in forth: "		if (!ret)
- *			sync_cpus();" -> ""
- * mutant waves in forth: "at.final < batch.nr);" -> "at.armed < batch.nr);"
- * mutant undo-no-rearm in back: "	if (at->final) {" -> "	if (0) {"
- * mutant undo-no-sync in back: "			return;
- *		sync_cpus();" -> "			return;"
- * mutant undo-tail-last in back: "undo_pass(PASS_UNDO_TAIL, at->tailed)"
- *	-> "undo_pass(PASS_UNDO_TAIL, 0)"
- * mutant undo-armed in mixed: "undo_pass(PASS_UNDO_ARM, at->armed)"
- *	-> "undo_pass(PASS_UNDO_ARM, at->tailed)"
- * mutant undo-records in back: "emit_reversals(at->recorded);"
- *	-> "emit_reversals(at->armed);"
+ *	-> "struct text_poke_progress synced = { at->first, at->armed, at->armed, at->armed, at->armed };"
+ * mutant no-sync in forth: "		sync_cpus();						/" -> "		/"
+ * mutant waves in forth: "at->final == at->armed && end_of_wave(at) == at->armed"
+ *	-> "end_of_wave(at) == at->armed"
+ * mutant preempted in forth: "	if (!busted(PREEMPTIBLE))
+ *		preempt_disable();" -> ""
+ * mutant group-ends in grouped: "at->final == at->armed && end_of_wave(at) == at->armed"
+ *	-> "end_of_wave(at) == at->armed"
+ * mutant undo-no-rearm in back: "undo_pass(PASS_REARM, at->first, at->final)"
+ *	-> "true"
+ * mutant undo-no-sync in back: "	if (at->final > at->first)
+ *		sync_cpus();" -> ""
+ * mutant undo-tail-last in back: "undo_pass(PASS_UNDO_TAIL, at->first, at->tailed)"
+ *	-> "undo_pass(PASS_UNDO_TAIL, at->first, at->first)"
+ * mutant undo-armed in mixed: "undo_pass(PASS_UNDO_ARM, at->first, at->armed)"
+ *	-> "undo_pass(PASS_UNDO_ARM, at->first, at->tailed)"
+ * mutant undo-records in back: "emit_reversals(at->first, at->recorded);"
+ *	-> "emit_reversals(at->first, at->armed);"
+ * mutant undo-others in grouped: "back.final < at->first && !busted(UNDO_GROUP)"
+ *	-> "0"
+ * mutant undo-others-records in grouped: "at->first, i, i, i, i, at->began"
+ *	-> "at->first, i, at->first, i, i, at->began"
+ * mutant undo-others-first in grouped: "emit_reversals(at->first, at->recorded);"
+ *	-> "emit_reversals(0, at->recorded);"
  * mutant undo-tail-bytes in back: "tail_piece(site, site->old, piece)"
  *	-> "tail_piece(site, site->new, piece)"
  * mutant retire-stuck in stuck: "!batch.stuck && !busted(RETIRE_EARLY)" -> "1"
+ * mutant retire-stuck-group in grouped_stuck: "!batch.stuck && !busted(RETIRE_EARLY)"
+ *	-> "1"
  * mutant trap-length in forth: "piece_at(site, piece->trap, 0, TEXT_POKE_UNIT, piece)"
  *	-> "piece_at(site, piece->trap, 0, site->len, piece)"
  * mutant tail-start in forth: "piece_at(site, bytes, TEXT_POKE_UNIT, site->len, piece)"
  *	-> "piece_at(site, bytes, 0, site->len, piece)"
  * mutant whole in forth: "site->trap ? TEXT_POKE_UNIT : site->len,"
  *	-> "TEXT_POKE_UNIT,"
- * mutant direct-undo in direct: "undo_pass(PASS_UNDO_DIRECT, done)"
- *	-> "undo_pass(PASS_UNDO_DIRECT, 0)"
+ * mutant direct-undo in direct: "undo_pass(PASS_UNDO_DIRECT, 0, done)"
+ *	-> "undo_pass(PASS_UNDO_DIRECT, 0, 0)"
  */
 #define SHORT	4
 #include "kernel.h"
 
 #define CONFIG_TEXT_POKE	1
 #define CONFIG_LOCKDEP		0
+#define CONFIG_PREEMPT_RT	0
+#define CONFIG_TEXT_POKE_KUNIT_TEST 0
 
-#define _KUNIT_STATIC_STUB_H
 #define _LINUX_ATOMIC_H
 #define _LINUX_DELAY_H
+#define __LINUX_GFP_H
+#define _LINUX_LIST_H
+#define _LINUX_LIST_SORT_H
 #define __LINUX_LOCKDEP_H
 #define _LINUX_MEMORY_H_
 #define __LINUX_MUTEX_H
@@ -84,21 +105,22 @@
 #define __LINUX_PREEMPT_H
 #define _LINUX_RATELIMIT_H
 #define _LINUX_SCHED_H
-#define _LINUX_SLAB_H
 #define __LINUX_SMP_H
-#define _LINUX_SORT_H
 #define _LINUX_TIMEKEEPING_H
 #define __LINUX_UACCESS_H__
 
 #define PAGE_SHIFT		3
 #define PAGE_SIZE		(1UL << PAGE_SHIFT)
 
-#define KUNIT_STATIC_STUB_REDIRECT(...)	do { } while (0)
 #define WARN_ON_ONCE(condition)		(condition)
 #define WARN_ONCE(condition, ...)	(condition)
 #define WARN_RATELIMIT(...)		do { } while (0)
 #define might_sleep()			do { } while (0)
-#define cond_resched()			do { } while (0)
+#define cond_resched()			prove(!preempt_off, "the poker goes on when it may")
+#define preempt_disable()		(preempt_off++)
+#define preempt_enable()		may_be_preempted()
+#define cpu_relax()			do { } while (0)
+#define current				((struct task_struct *)NULL)
 #define msleep(ms)			do { } while (0)
 #define pagefault_disable()		do { } while (0)
 #define pagefault_enable()		do { } while (0)
@@ -107,18 +129,33 @@
 #define mutex_is_locked(lock)		true
 #define lockdep_is_held(lock)		true
 #define mutex_lock(lock)		do { } while (0)
+#define mutex_trylock(lock)		true
 #define mutex_unlock(lock)		do { } while (0)
 #define raw_smp_processor_id()		0
 #define num_online_cpus()		2
 #define in_atomic()			false
 #define irqs_disabled()			false
-#define ktime_get_mono_fast_ns()	0
+#define ktime_get_mono_fast_ns()	(now += slow ? TEXT_POKE_ARMING_NS : 0)
+#define NSEC_PER_USEC			1000L
+#define U64_MAX				(~0ULL)
+#define UINT_MAX			(~0U)
+#define max(a, b)			((a) > (b) ? (a) : (b))
 #define READ_ONCE(x)			(x)
 #define GFP_KERNEL			0
 #define __GFP_NOWARN			0
-#define __GFP_RETRY_MAYFAIL		0
+
+#define LIST_HEAD(name)			struct list_head name
+#define list_entry(node, type, member)	((type *)NULL)
+#define list_for_each_entry(site, list, member) while (0)
 
 typedef struct { int counter; } atomic_t;
+
+/* Preemption is off, and the time; each look at the clock takes long if slow. */
+static int preempt_off;
+static bool slow;
+static u64 now;
+
+static void may_be_preempted(void);
 
 enum { SYSTEM_BOOTING, SYSTEM_FREEING_INITMEM };
 static int system_state;
@@ -129,9 +166,12 @@ bool is_kernel_text(unsigned long addr);
 bool is_kernel_inittext(unsigned long addr);
 bool is_vmalloc_or_module_addr(const void *addr);
 long copy_from_kernel_nofault(void *to, const void *from, size_t n);
-void *kvmalloc_array(size_t n, size_t size, int flags);
-static void kvfree(const void *memory) { }
-void sort(void *base, size_t n, size_t size, cmp_func_t cmp, void *swap);
+unsigned long get_zeroed_page(int flags);
+static void free_page(unsigned long page) { }
+void list_add_tail(struct list_head *node, struct list_head *list);
+void list_sort(void *priv, struct list_head *list,
+	       int (*cmp)(void *priv, const struct list_head *a,
+			  const struct list_head *b));
 int smp_call_function_single(int cpu, void (*call)(void *), void *arg, int wait);
 
 /* Whether somebody listens. */
@@ -201,7 +241,7 @@ struct layout {
 #define STORES		(3 * NR)
 
 static u8 text[16];
-static struct text_poke_site given[NR], queue[NR];
+static struct text_poke_site given[NR], *page[NR];
 static struct seen seen[NR];
 static bool published, retired;
 
@@ -230,9 +270,19 @@ void text_poke_batch_ends(void)
 {
 }
 
-void text_poke_publish(const struct text_poke_site *sites, unsigned int nr)
+/* Not the end of a batch that stays as it is. */
+static void may_be_preempted(void)
 {
-	prove(nr == NR, "all sites are published");
+	int i;
+
+	preempt_off--;
+	for (i = 0; i < NR; i++)
+		prove(batch.stuck || !(seen[i].may_unit & TRAPS), "no trap is left when the poker may be preempted");
+}
+
+void text_poke_publish(const struct text_poke_queue *queue)
+{
+	prove(queue->nr == NR, "all sites are published");
 	published = true;
 }
 
@@ -287,6 +337,7 @@ static void store_unit(int i, const u8 *bytes)
 
 	if (bytes[0] == TRAP) {
 		prove(published, "a trap is stored after the batch is published");
+		prove(preempt_off, "the poker is not preempted while a site traps");
 		now->unit = TRAPS;
 	} else {
 		now->unit = bytes[0] == given[i].new[0] ? NEW : OLD;
@@ -385,11 +436,12 @@ static void queue_any(const struct layout *layout)
 	static const u8 at[NR] = { 4, 8 };
 	int i, n;
 
-	batch.sites = queue;
-	batch.size = NR;
 	for (i = 0; i < NR; i++) {
 		struct text_poke_site any = { };
 
+		/* A page of the index is as short as a pointer here. */
+		if (i)
+			batch.queue.index[i] = &page[i];
 		given[i] = any;
 		given[i].addr = text + at[i];
 		given[i].len = layout->len[i];
@@ -493,6 +545,26 @@ void mixed(void)
 	struct layout layout = SOME_TRAP;
 
 	listening = true;
+	write_back(&layout);
+}
+
+void grouped(void)
+{
+	struct layout layout = ALL_TRAP;
+
+	slow = true;
+	listening = true;
+	write_forth(&layout);
+	write_back(&layout);
+}
+
+void grouped_stuck(void)
+{
+	struct layout layout = ALL_TRAP;
+
+	slow = true;
+	listening = true;
+	for_ever = true;
 	write_back(&layout);
 }
 

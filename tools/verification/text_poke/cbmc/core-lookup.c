@@ -3,7 +3,6 @@
  * The trap handler finds its site, and no other
  *
  * source kernel/text_poke/trap.c
- * source include/linux/bsearch.h
  * unwind 8
  *
  * Proved, for every sorted batch of up to six sites and every trap, on one CPU
@@ -22,15 +21,14 @@
  * proof retired_batch
  * proof endless
  *
- * mutant bsearch-middle in published_batch: "base + (num >> 1) * size"
- *	-> "base + (num >> 2) * size"
- * mutant bsearch-right in published_batch: "base = pivot + size;"
- *	-> "base = pivot;"
- * mutant bsearch-count in published_batch: "			num--;" -> ""
- * mutant compare in published_batch: "if (key < site->addr)"
- *	-> "if (key <= site->addr)"
- * mutant number in published_batch: "nr_published = nr - busted(LOOKUP_SHORT);"
- *	-> "nr_published = nr - 1;"
+ * mutant left in published_batch: "high = mid;" -> "high = mid - 1;"
+ * mutant right in published_batch: "low = mid + 1;" -> "low = mid + 2;"
+ * mutant last-step in published_batch: "while (low < high)"
+ *	-> "while (low + 1 < high)"
+ * mutant compare in published_batch: "->addr < addr)" -> "->addr <= addr)"
+ * mutant other-site in published_batch: "if (site->addr != addr)" -> "if (0)"
+ * mutant number in published_batch: "high = queue->nr - busted(LOOKUP_SHORT)"
+ *	-> "high = queue->nr - 1"
  * mutant passed-on in published_batch: "site->trap && !site->pass"
  *	-> "site->trap"
  * mutant not-trapping in published_batch: "site->trap && !site->pass"
@@ -48,13 +46,25 @@
 #define CONFIG_TEXT_POKE	1
 
 #define CONFIG_TEXT_POKE_KUNIT_TEST 0
+#define CONFIG_PREEMPT_RT	0
 
 #define _LINUX_ATOMIC_H
 #define _LINUX_PTRACE_H
 #define __LINUX_CPUMASK_H
 #define __LINUX_PERCPU_H
+#define _LINUX_MM_H
+#define __LINUX_UACCESS_H__
 
-#define PAGE_SIZE		8UL
+/* A page has half of the pointers to the longest batch. */
+#define PAGE_SIZE		32UL
+#define NSEC_PER_USEC		1000L
+#define pagefault_disable()	do { } while (0)
+#define pagefault_enable()	do { } while (0)
+#define __put_kernel_nofault(alias, from, type, label) \
+do {							\
+	if (0)						\
+		goto label;				\
+} while (0)
 #define READ_ONCE(x)		(x)
 #define WRITE_ONCE(x, value)	((x) = (value))
 #define smp_rmb()		do { } while (0)
@@ -130,6 +140,8 @@ void arch_text_poke_emulate(struct pt_regs *regs, const struct text_poke_site *s
 #define NR 6
 
 static struct text_poke_site sites[NR];
+static struct text_poke_site *pages[2][TEXT_POKE_PER_INDEX];
+static struct text_poke_queue queue = { .index = { pages[0], pages[1] } };
 static unsigned int nr;
 
 /* Any batch, in order. */
@@ -146,8 +158,10 @@ static void publish_any(void)
 		sites[i].addr = text + at[i];
 		sites[i].trap = trap[i];
 		sites[i].pass = pass[i];
+		pages[i / TEXT_POKE_PER_INDEX][i % TEXT_POKE_PER_INDEX] = &sites[i];
 	}
-	text_poke_publish(sites, nr);
+	queue.nr = nr;
+	text_poke_publish(&queue);
 }
 
 static void *any_place(void)

@@ -47,6 +47,10 @@ typedef u32 __le32;
 typedef unsigned long uintptr_t;
 typedef int (*cmp_func_t)(const void *a, const void *b);
 
+struct list_head {
+	struct list_head *next, *prev;
+};
+
 #define __always_inline	inline
 #define __must_check
 #define __kprobes

@@ -12,6 +12,7 @@
  *   - No CPU executes the first bytes of one instruction with the last bytes
  *     of the other.
  *   - Every trap finds its batch, and none comes after it is retired.
+ *   - While a site traps in memory the poker does not give its CPU away.
  *   - The poker gets to its end, and every CPU ends up with the new text.
  *
  * An instruction is two units, which are stored and fetched one by one: what a
@@ -42,6 +43,8 @@
  * nor is it traced then.
  *
  * variant ONE_UNIT: an instruction is one unit and has no tail, as on arm64
+ * variant GROUPS: each wave is a group of its own
+ * variant GROUPS ONE_UNIT: likewise
  *
  * mutant NO_TRAP: OLD runs after the record
  * mutant NO_SYNC_C: OLD runs after the record
@@ -56,6 +59,8 @@
  * mutant TAIL_EARLY: torn
  * mutant TAIL_LATE: torn
  * mutant WAVES_TOGETHER: the second wave is recorded in the round that arms it
+ * mutant GROUPS YIELD_EARLY: the poker is preempted while a site traps
+ * mutant GROUPS NO_SYNC_G: the first group may still trap when the poker is preempted
  * mutant RETIRE_EARLY: a trap has no batch
  * mutant NO_PUT: the poker waits for ever
  * mutant NO_ACK: a CPU that has the interrupts off is not waited for
@@ -242,6 +247,18 @@ inline retire()
 	nmi()
 }
 
+/*
+ * Between two groups: whoever else runs on the poker's CPU may do so for as long
+ * as it likes, and nobody is to trap meanwhile.
+ */
+inline yield()
+{
+	assert(unit[0] != TRAP && unit[1] != TRAP);
+	assert(!(may_unit[AT(0, 0)] & TRAP));
+	assert(!online[1] || !(may_unit[AT(1, 0)] & TRAP));
+	nmi()
+}
+
 /* A sync that is left out under the name of its letter. */
 #ifdef NO_SYNC_C
 #define SYNC_C()
@@ -292,7 +309,7 @@ proctype poker()
 #if !defined(TAIL_EARLY) && !defined(TAIL_LATE)
 	write_tail(0);						/* e */
 #endif
-#ifndef WAVES_TOGETHER
+#if !defined(WAVES_TOGETHER) && !defined(GROUPS)
 	arm(1);
 #endif
 	SYNC_E();
@@ -300,15 +317,28 @@ proctype poker()
 #ifdef TAIL_LATE
 	write_tail(0);
 #endif
+#ifdef YIELD_EARLY
+	yield();
+#endif
 	write_unit(0);						/* f */
 #ifdef RECORD_LATE
 	record(0);
 #endif
+#ifdef GROUPS
+	SYNC_G();
+	yield();
+	arm(1);
+	sync();
+	record(1);
+	write_tail(1);
+	sync();
+#else
 #ifndef WAVES_TOGETHER
 	record(1);
 #endif
 	write_tail(1);
 	SYNC_2E();						/* g */
+#endif
 
 	write_unit(1);
 #ifdef RETIRE_EARLY
