@@ -299,7 +299,8 @@ extern struct text_poke_function arch_text_poke_trap_path[];
  * arch_text_poke_trap() gives that breakpoint.  If the instruction does the
  * same at any other address, it may set @site->ool.
  *
- * Context: Process context, text_mutex held.  May not sleep or patch.
+ * Context: Process context, text_mutex held, may sleep; for text_poke_early(),
+ * which never traps, it may not.
  * Return: 0; -EINVAL if address or length is impossible; -ERANGE if @new is
  * the mark of a failed encoding; -EOPNOTSUPP if nothing can emulate @emulate.
  */
@@ -342,7 +343,12 @@ void arch_text_poke_trap(const struct text_poke_site *site, void *unit);
  * arch_text_poke_trap(); it does not sleep, for an architecture may disable
  * interrupts or take a raw spinlock from map to unmap.
  *
- * Context: Process context, or early boot.
+ * Other sites may trap meanwhile, so that this must not sleep either, and it
+ * finds the pages before it disables anything.  An architecture that has to
+ * sleep in order to find them does so when the site is queued, and keeps them
+ * in struct arch_text_poke_insn: text does not move while text_mutex is held.
+ *
+ * Context: Process context, preemption may be off, or early boot.
  * Return: the writable alias of @addr, or NULL if there is none.
  */
 void *arch_text_poke_map(void *addr, size_t *len,

@@ -149,12 +149,14 @@ static void sync_while_mapped(void)
 
 static void store_often(void)
 {
-	struct text_poke_site site = { .addr = site_addr(), .len = LEN };
+	struct text_poke_site literal = {
+		.addr = site_addr(), .len = LEN, .data = true,
+	};
 	unsigned int i;
 
 	text_poke_check_mapped(true);
 	for (i = 0; i <= TEXT_POKE_STORES; i++)
-		text_poke_check_store(&site, STORED_WHOLE);
+		text_poke_check_store(&literal, STORED_WHOLE);
 	text_poke_check_mapped(false);
 }
 

@@ -103,15 +103,17 @@ static void static_calls_change_with_their_key(struct kunit *test)
 	static_calls_fail_at(test, TEXT_POKE_FAULT_STORE);
 }
 
+/* On the jump, and on the UD1 behind it, by which it is known. */
 static void trampolines_of_static_calls_take_no_probes(struct kunit *test)
 {
-	struct kprobe probe = {
-		.addr = (void *)&STATIC_CALL_TRAMP(text_poke_test_answer),
-	};
+	void *tramp = &STATIC_CALL_TRAMP(text_poke_test_answer);
+	struct kprobe jump = { .addr = tramp };
+	struct kprobe mark = { .addr = tramp + 5 };
 
 	if (!IS_ENABLED(CONFIG_KPROBES))
 		kunit_skip(test, "no kprobes in this kernel");
-	KUNIT_EXPECT_EQ(test, -EINVAL, register_kprobe(&probe));
+	KUNIT_EXPECT_EQ(test, -EINVAL, register_kprobe(&jump));
+	KUNIT_EXPECT_EQ(test, -EINVAL, register_kprobe(&mark));
 }
 #endif /* CONFIG_HAVE_STATIC_CALL */
 
