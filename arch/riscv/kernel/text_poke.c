@@ -101,6 +101,7 @@
 #include <asm/barrier.h>
 #include <asm/cacheflush.h>
 #include <asm/patch.h>
+#include <asm/probes.h>
 #include <asm/ptrace.h>
 #include <asm/sbi.h>
 
