@@ -45,6 +45,7 @@ class Variant:
 VARIANTS = (
     Variant("KASAN", fragments=("kasan",)),
     Variant("lockdep", fragments=("debug",), parts=("KUnit", "selftests", "torture")),
+    Variant("PREEMPT_RT", fragments=("rt",), parts=("KUnit", "selftests", "torture")),
     Variant("clang", llvm=True),
     Variant("64K pages", ("arm64",), ("64k",)),
     Variant("no CALL_OPS", ("arm64",), ("no-call-ops",)),

@@ -107,7 +107,6 @@
 #define _LINUX_SCHED_H
 #define __LINUX_SMP_H
 #define _LINUX_TIMEKEEPING_H
-#define __LINUX_UACCESS_H__
 
 #define PAGE_SHIFT		3
 #define PAGE_SIZE		(1UL << PAGE_SHIFT)
@@ -122,8 +121,6 @@
 #define cpu_relax()			do { } while (0)
 #define current				((struct task_struct *)NULL)
 #define msleep(ms)			do { } while (0)
-#define pagefault_disable()		do { } while (0)
-#define pagefault_enable()		do { } while (0)
 #define smp_wmb()			do { } while (0)
 #define smp_mb()			do { } while (0)
 #define mutex_is_locked(lock)		true
@@ -186,6 +183,7 @@ static void perf_event_text_poke(const void *addr, const void *old, size_t old_l
 				 const void *new, size_t new_len);
 static bool store_fails(void *alias, const void *bytes, size_t n);
 
+#undef __put_kernel_nofault
 #define __put_kernel_nofault(alias, from, type, label)			\
 do {									\
 	if (store_fails(alias, from, sizeof(type)))			\

@@ -27,8 +27,8 @@
  *	-> "while (low + 1 < high)"
  * mutant compare in published_batch: "->addr < addr)" -> "->addr <= addr)"
  * mutant other-site in published_batch: "if (site->addr != addr)" -> "if (0)"
- * mutant number in published_batch: "high = queue->nr - busted(LOOKUP_SHORT)"
- *	-> "high = queue->nr - 1"
+ * mutant number in published_batch: "i >= published->nr - busted(LOOKUP_SHORT)"
+ *	-> "i >= published->nr - 1"
  * mutant passed-on in published_batch: "site->trap && !site->pass"
  *	-> "site->trap"
  * mutant not-trapping in published_batch: "site->trap && !site->pass"
@@ -53,18 +53,10 @@
 #define __LINUX_CPUMASK_H
 #define __LINUX_PERCPU_H
 #define _LINUX_MM_H
-#define __LINUX_UACCESS_H__
 
 /* A page has half of the pointers to the longest batch. */
 #define PAGE_SIZE		32UL
 #define NSEC_PER_USEC		1000L
-#define pagefault_disable()	do { } while (0)
-#define pagefault_enable()	do { } while (0)
-#define __put_kernel_nofault(alias, from, type, label) \
-do {							\
-	if (0)						\
-		goto label;				\
-} while (0)
 #define READ_ONCE(x)		(x)
 #define WRITE_ONCE(x, value)	((x) = (value))
 #define smp_rmb()		do { } while (0)
