@@ -205,6 +205,7 @@ static void no_cpu_goes_meanwhile(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, poke(BPF_MOD_CALL, NULL, FIRST));
 	text_poke_fail_no_more();
 	kunit_deactivate_static_stub(test, text_poke_dawdle);
+	KUNIT_ASSERT_NE(test, unplugged, 0);
 	KUNIT_EXPECT_FALSE(test, went_meanwhile);
 	wait_for_completion(&cpu_came_and_went);
 	KUNIT_EXPECT_EQ(test, 0, unplug_error);

@@ -417,6 +417,14 @@ static int write_window(enum text_poke_pass pass, unsigned int *i,
 	return ret;
 }
 
+/* Nothing traps: others may have this CPU. */
+static void rest(void)
+{
+	if (text_poke_should_fail(TEXT_POKE_FAULT_REST))
+		text_poke_dawdle();
+	cond_resched();
+}
+
 /* Nothing traps before, in or after these. */
 static bool is_direct(enum text_poke_pass pass)
 {
@@ -438,7 +446,7 @@ static int write_until(enum text_poke_pass pass, u64 deadline, unsigned int *i,
 	while (*i < end && !ret) {
 		ret = write_window(pass, i, end, &piece);
 		if (is_direct(pass))
-			cond_resched();
+			rest();
 		if (ktime_get_mono_fast_ns() >= deadline)
 			break;
 	}
@@ -636,14 +644,13 @@ static void end_group(const struct text_poke_progress *at)
 	text_poke_longest_armed = max(text_poke_longest_armed, armed);
 	if (!busted(PREEMPTIBLE))
 		preempt_enable();
-	if (text_poke_should_fail(TEXT_POKE_FAULT_REST))
-		text_poke_dawdle();
-	cond_resched();
+	rest();
 }
 
 static u64 arming_ends(const struct text_poke_progress *at)
 {
-	return busted(ARM_LONG) ? U64_MAX : at->began + text_poke_arming_ns;
+	return busted(ARM_LONG) ? U64_MAX :
+	       at->began + READ_ONCE(text_poke_arming_ns);
 }
 
 /* Where the next wave of the group ends; it has none if it is full. */

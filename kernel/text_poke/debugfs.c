@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Counters in debugfs, one "name value" per line: text_poke/stats.
+ * Counters in debugfs, one "name value" per line: text_poke/stats; and for how
+ * many nanoseconds a group arms sites: text_poke/arming_ns.
  */
 #include <linux/debugfs.h>
 #include <linux/init.h>
@@ -56,6 +57,7 @@ static int __init text_poke_debugfs_init(void)
 	struct dentry *dir = debugfs_create_dir("text_poke", NULL);
 
 	debugfs_create_file("stats", 0400, dir, NULL, &stats_fops);
+	debugfs_create_u64("arming_ns", 0600, dir, &text_poke_arming_ns);
 	return 0;
 }
 late_initcall(text_poke_debugfs_init);

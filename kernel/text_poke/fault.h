@@ -12,7 +12,7 @@
  * @TEXT_POKE_FAULT_QUEUE:	there is no memory for a longer queue
  * @TEXT_POKE_FAULT_SLOT:	there is no memory for slots
  * @TEXT_POKE_FAULT_SYNC:	a sync takes long
- * @TEXT_POKE_FAULT_REST:	the poker is away for long between two groups
+ * @TEXT_POKE_FAULT_REST:	the poker is away for long while nothing traps
  * @TEXT_POKE_FAULT_NR:		how many there are
  */
 enum text_poke_fault {

@@ -76,7 +76,7 @@ extern u64 text_poke_longest_map;
 #define TEXT_POKE_ARMING_NS \
 	((IS_ENABLED(CONFIG_PREEMPT_RT) ? 200 : 10000) * NSEC_PER_USEC)
 
-/* TEXT_POKE_ARMING_NS, unless a test says otherwise. */
+/* TEXT_POKE_ARMING_NS, unless a test or debugfs says otherwise. */
 extern u64 text_poke_arming_ns;
 
 /*

@@ -5,6 +5,7 @@
 . ./../kselftest/ktap_helpers.sh
 
 STATS=/sys/kernel/debug/text_poke/stats
+ARMING=/sys/kernel/debug/text_poke/arming_ns
 TRACING=/sys/kernel/tracing
 SCHEDSTATS=/proc/sys/kernel/sched_schedstats
 

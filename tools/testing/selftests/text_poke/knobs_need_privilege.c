@@ -46,6 +46,9 @@ static const struct knob knobs[] = {
 	{ "torture_hold", PARAMS "text_poke_torture/parameters/hold", "0" },
 	{ "fail_text_poke", "/sys/kernel/debug/fail_text_poke/probability",
 	  "0", .by_mode = true },
+	/* What it is anyway, but with PREEMPT_RT. */
+	{ "arming_ns", "/sys/kernel/debug/text_poke/arming_ns", "10000000",
+	  .by_mode = true },
 	{ "counters", "/sys/kernel/debug/text_poke/stats", NULL,
 	  .by_mode = true },
 };
