@@ -13,11 +13,13 @@
  * two, and go on later on another CPU; a CPU may execute what memory has held
  * since its last sync.
  *
+ * In the order of arch/powerpc/kernel/trace/ftrace_mflr.c:
+ *
  *   on:   word 0 = mflr; sync; wait until every task that is between the two
  *         has left; word 1 = bl; sync
  *   off:  word 1 = nop; sync; word 0 = nop; sync
  *
- * The wait is text_poke_quiesce().  None is needed on the way off: a task
+ * The wait is text_poke_wait_for_tasks().  None is needed on the way off: a task
  * between the two has run either MFLR or NOP, before a NOP.
  *
  * Proved, for every interleaving of on, off and on again, with two tasks that
@@ -27,15 +29,24 @@
  *   - After "on" has ended word 1 is run as the BL, after "off" as the NOP.
  *   - Both end.
  *
- * Limits: each word is one unit and is written without a guard.  The return
- * from an interrupt synchronises a powerpc CPU; that is not relied on.
+ * Limits: a guard is one sync shorter than the code's.  The return from an
+ * interrupt synchronises a powerpc CPU; that is not relied on.
+ *
+ * variant GUARDED: a trap goes over each word in between, and acts as what is new
+ * variant PROBED: a kprobe comes on word 0, acts as MFLR, and leaves that behind
+ * variant GUARDED PROBED: both
  *
  * mutant NO_SYNC_MFLR: a CPU runs a NOP that is gone, then the BL
  * mutant NO_QUIESCE: a task was preempted behind the NOP, and goes on at the BL
  * mutant QUIESCE_FIRST: a task runs the NOP after the wait, and then the BL
+ * mutant GUARDED NO_QUIESCE: a task has run the NOP before there was a trap
+ * mutant PROBED NO_QUIESCE: a task has run the NOP before there was a probe
+ * mutant PROBED PROBE_OF_NOP: the probe acts as what it was put over
  * mutant NO_SYNC_BL: a call is not traced
  * mutant ONE_BATCH: a task is between the two words when both change
+ * mutant GUARDED ONE_BATCH: the same
  * mutant OFF_IN_ORDER: MFLR goes first
+ * mutant GUARDED OFF_IN_ORDER: the same
  * mutant OFF_NO_SYNC: a CPU runs the NOP in word 0, then a BL that is gone
  * redundant OFF_NO_LAST_SYNC: a MFLR that is gone does no harm
  */
@@ -45,12 +56,17 @@
 
 #define OLD		1
 #define NEW		2
+#define TRAP		4
 
 /* Both words: what memory holds, and all that each CPU may still execute. */
 byte word0 = OLD;
 byte word1 = OLD;
 byte may0[NR_CPUS] = OLD;
 byte may1[NR_CPUS] = OLD;
+
+/* What the trap in each acts as. */
+byte acts_as0;
+byte acts_as1;
 
 /* Tasks between the two words, and those of them that the poker waits for. */
 bool between[NR_TASKS];
@@ -86,15 +102,62 @@ inline quiesce()
 	!waited_for[0] && !waited_for[1]
 }
 
+/* One batch of word 0.  What follows it is the sync in its end. */
+inline change0(bytes)
+{
+#ifdef GUARDED
+	acts_as0 = bytes;
+	STORE(word0, may0, TRAP);
+	sync();
+#endif
+	STORE(word0, may0, bytes)
+}
+
+inline change1(bytes)
+{
+#ifdef GUARDED
+	acts_as1 = bytes;
+	STORE(word1, may1, TRAP);
+	sync();
+#endif
+	STORE(word1, may1, bytes)
+}
+
+/* Put the MFLR there; a probe that is there is left alone. */
+inline put_mflr()
+{
+#ifdef PROBED
+#ifdef PROBE_OF_NOP
+	acts_as0 = OLD;
+#else
+	acts_as0 = NEW;
+#endif
+	STORE(word0, may0, TRAP)
+#else
+	change0(NEW)
+#endif
+}
+
+/* The probe goes, and leaves the MFLR. */
+inline unprobe()
+{
+#ifdef PROBED
+	STORE(word0, may0, NEW);
+	sync()
+#else
+	skip
+#endif
+}
+
 inline turn_on()
 {
 	is_off = false;
 #ifdef QUIESCE_FIRST
 	quiesce();
 #endif
-	STORE(word0, may0, NEW);
+	put_mflr();
 #ifdef ONE_BATCH
-	STORE(word1, may1, NEW);
+	change1(NEW);
 	sync();
 #else
 #ifndef NO_SYNC_MFLR
@@ -103,7 +166,7 @@ inline turn_on()
 #if !defined(NO_QUIESCE) && !defined(QUIESCE_FIRST)
 	quiesce();
 #endif
-	STORE(word1, may1, NEW);
+	change1(NEW);
 #ifndef NO_SYNC_BL
 	sync();
 #endif
@@ -113,17 +176,18 @@ inline turn_on()
 
 inline turn_off()
 {
+	unprobe();
 	is_on = false;
 #ifdef OFF_IN_ORDER
-	STORE(word0, may0, OLD);
+	change0(OLD);
 	sync();
-	STORE(word1, may1, OLD);
+	change1(OLD);
 #else
-	STORE(word1, may1, OLD);
+	change1(OLD);
 #ifndef OFF_NO_SYNC
 	sync();
 #endif
-	STORE(word0, may0, OLD);
+	change0(OLD);
 #endif
 #ifndef OFF_NO_LAST_SYNC
 	sync();
@@ -159,6 +223,7 @@ inline run_word0(on)
 	if
 	:: may0[on] & OLD -> saved = false
 	:: may0[on] & NEW -> saved = true
+	:: may0[on] & TRAP -> saved = (acts_as0 == NEW)
 	fi
 }
 
@@ -167,6 +232,8 @@ inline run_word1(on)
 	if
 	:: d_step { may1[on] & OLD -> assert(!is_on) }
 	:: d_step { may1[on] & NEW -> assert(saved); assert(!is_off) }
+	:: d_step { (may1[on] & TRAP) && acts_as1 == OLD -> assert(!is_on) }
+	:: d_step { (may1[on] & TRAP) && acts_as1 == NEW -> assert(saved); assert(!is_off) }
 	fi
 }
 
