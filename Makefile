@@ -7,13 +7,21 @@
 MAKEFLAGS += --no-print-directory
 
 COMMANDS := help run check check-full kernel base-kernel boot shell kunit kselftest models mutants \
-	    torture cases coverage bench tree refresh series apply setup gates clean
+	    torture cases coverage bench tree refresh series apply unapply setup gates clean
 
 .PHONY: $(COMMANDS)
 .DEFAULT_GOAL := help
 
+# `make help run` is one command, about another.
+ifeq ($(firstword $(MAKECMDGOALS)),help)
+help:
+	@tools/dev/tp $(MAKECMDGOALS)
+$(filter-out help,$(COMMANDS)):
+	@:
+else
 $(COMMANDS):
 	@tools/dev/tp $@
+endif
 
 # What is no command gets tp's own sentence about it.
 .DEFAULT:

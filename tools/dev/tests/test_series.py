@@ -16,7 +16,7 @@ from unittest import mock
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 # pylint: disable=wrong-import-position
-from textpoke import base, cli, errors, gates, git, patches, paths, say, series  # noqa: E402
+from textpoke import apply, base, cli, errors, gates, git, mails, patches, paths, say, series  # noqa: E402
 
 LINES = "".join(f"int line_{number};\n" for number in range(40))
 BASE = {
@@ -314,9 +314,9 @@ class Editing(Case):
         with mock.patch.dict(os.environ, {"GIT_CONFIG_GLOBAL": str(config), "GIT_DIFF_OPTS": "-u9", "TZ": "Asia/Tokyo"}):
             series.tree()
             series.refresh()
-            one = contents(series.write_series())
+            one = contents(mails.write_series())
         self.assertEqual(self.repository(), before)
-        self.assertEqual(contents(series.write_series()), one)
+        self.assertEqual(contents(mails.write_series()), one)
 
 
 class Refusals(Case):
@@ -370,10 +370,10 @@ class Refusals(Case):
         self.git("add", "-A")
         self.git("commit", "-q", "-m", "kernel: new")
         self.refused(series.tree, "make refresh", "reset --hard refreshed")
-        self.assertTrue(series.unrefreshed(self.tree))
+        self.assertTrue(series.work_in(self.tree))
         self.git("reset", "-q", "--hard", "refreshed")
         self.assertEqual(self.git("rev-parse", "HEAD"), head)
-        self.assertFalse(series.unrefreshed(self.tree))
+        self.assertFalse(series.work_in(self.tree))
         series.tree()
 
     def test_a_rebase_under_way(self):
@@ -402,14 +402,14 @@ class Refusals(Case):
         self.three()
         extra = self.root / "kernel/text_poke/extra.c"
         extra.write_text("int extra;\n")
-        for command in (series.write_series, gates.owned_once):
+        for command in (mails.write_series, gates.owned_once):
             self.refused(command, "kernel/text_poke/extra.c", "belongs to no patch")
         self.assertTrue((series.source_tree() / "kernel/text_poke/extra.c").exists())
         extra.unlink()
         self.assertFalse((series.source_tree() / "kernel/text_poke/extra.c").exists())
         core = self.root / "kernel/text_poke/core.c"
         core.rename(core.with_suffix(".orig"))
-        for command in (series.tree, series.source_tree, series.write_series):
+        for command in (series.tree, series.source_tree, mails.write_series):
             self.refused(command, "0001-core", "kernel/text_poke/core.c")
 
     def test_patches_that_are_malformed(self):
@@ -463,7 +463,7 @@ class Hunks(Case):
     def everywhere(self, *words):
         """Every command says the same, and nothing is half done."""
         tree, src = contents(self.tree), contents(paths.BUILD / "src")
-        for command in (series.tree, series.source_tree, series.write_series):
+        for command in (series.tree, series.source_tree, mails.write_series):
             self.refused(command, *words)
         self.assertEqual(contents(self.tree), tree)
         self.assertEqual(contents(paths.BUILD / "src"), src)
@@ -621,7 +621,7 @@ class Bases(Case):
     def test_trees_that_are_no_base(self):
         self.kernel(files={"Makefile": "VERSION = 6\nPATCHLEVEL = 13\nSUBLEVEL = 2\n"}, name="other")
         self.refused(series.source_tree, "6.13.2", "6.12.y")
-        self.refused(series.apply, "6.13.2")
+        self.refused(apply.apply, "6.13.2")
         (self.home / "empty").mkdir()
         os.environ["KERNEL"] = str(self.home / "empty")
         self.refused(series.source_tree, "not a Linux source tree", code=errors.USAGE)
@@ -635,21 +635,21 @@ class Bases(Case):
     def test_a_tree_the_series_does_not_fit(self):
         folder = self.kernel(sublevel=30, files={"kernel/a.c": LINES.replace("line_5", "line_five")})
         before = contents(folder)
-        for command in (series.source_tree, series.apply):
+        for command in (series.source_tree, apply.apply):
             self.refused(command, "0001-core-add-the-poker.patch", "hunk 1 of 1 for kernel/a.c:", "6.12.30",
                          "fits 6.12.7: use", "0001-core-add-the-poker.6.12.30-30.hunks")
         self.assertEqual(contents(folder), before)
 
     def test_apply_to_a_plain_folder(self):
         folder = self.kernel()
-        series.apply()
+        apply.apply()
         self.assertIn("long line_5;", (folder / "kernel/a.c").read_text())
         self.assertTrue(contents(folder)["tools/testing/selftests/text_poke/run.sh"][0])
         self.assertFalse([path for path in contents(folder) if "apply" in path])
         once = contents(folder)
-        self.refused(series.apply, "already", code=errors.USAGE)
+        self.refused(apply.apply, "already", code=errors.USAGE)
         write_tree(self.root, {"kernel/text_poke/core.c": "newer\n"})
-        self.refused(series.apply, "another version", code=errors.USAGE)
+        self.refused(apply.apply, "another version", code=errors.USAGE)
         self.assertEqual(contents(folder), once)
 
     def test_apply_interrupted_anywhere_recovers(self):
@@ -664,12 +664,12 @@ class Bases(Case):
                 return original(path, target)
 
             with mock.patch.object(Path, "rename", rename), contextlib.suppress(Interrupted):
-                series.apply()
+                apply.apply()
             if step == 1:
-                left = {path: what for path, what in contents(folder).items() if not path.startswith(series.PLAN)}
+                left = {path: what for path, what in contents(folder).items() if not path.startswith(apply.PLAN)}
                 self.assertEqual(left, before)
             with contextlib.suppress(errors.Fail):
-                series.apply()
+                apply.apply()
             want = want or contents(folder)
             self.assertEqual(contents(folder), want, f"interrupted at rename {step}")
         self.assertIn("kernel/text_poke/core.c", want)
@@ -678,14 +678,14 @@ class Bases(Case):
         folder = self.kernel()
         self.as_git(folder)
         write_tree(folder, {"kernel/b.c": "edited\n"})
-        self.refused(series.apply, "uncommitted", code=errors.USAGE)
+        self.refused(apply.apply, "uncommitted", code=errors.USAGE)
         self.git("checkout", "-q", ".", tree=folder)
-        series.apply()
+        apply.apply()
         subjects = self.git("log", "--format=%s", "-3", tree=folder).splitlines()
         self.assertEqual(subjects, ["MAINTAINERS: name us", "arm64: use it", "core: add the poker"])
         self.assertNotIn("Adds:", self.git("log", "--format=%B", "-3", tree=folder))
         self.assertEqual(self.git("status", "--porcelain", tree=folder), "")
-        self.refused(series.apply, "already", code=errors.USAGE)
+        self.refused(apply.apply, "already", code=errors.USAGE)
 
     def test_a_git_am_that_fails_is_undone(self):
         folder = self.kernel()
@@ -696,7 +696,7 @@ class Bases(Case):
         with mock.patch.object(series, "export", lambda small, out: original(small, out) + [hook]):
             hook.parent.mkdir(exist_ok=True)
             hook.write_text("not a mail\n")
-            self.refused(series.apply, "undone")
+            self.refused(apply.apply, "undone")
         self.assertEqual(self.git("rev-parse", "HEAD", tree=folder), before)
         self.assertEqual(self.git("status", "--porcelain", tree=folder), "")
 
@@ -784,12 +784,12 @@ class Variants(Case):
     def applied(self, sublevel, text=CHANGED):
         """What is in the file that differs once the series is in a tree of that version."""
         folder = self.kernel(sublevel, {"kernel/a.c": text}, name=f"linux{sublevel}-{len(list(self.home.iterdir()))}")
-        series.apply()
+        apply.apply()
         return (folder / "kernel/a.c").read_text()
 
     def test_each_version_gets_its_hunks(self):
         self.kernel(30, {"kernel/a.c": CHANGED})
-        self.refused(series.apply, "hunk 1 of 1 for kernel/a.c:", "6.12.30")
+        self.refused(apply.apply, "hunk 1 of 1 for kernel/a.c:", "6.12.30")
         self.variant()
         self.assertIn("long line_3;\nint line_4;\nlong line_5;", self.applied(30))
         self.assertIn("long line_5;", self.applied(31))
@@ -801,7 +801,7 @@ class Variants(Case):
         self.variant("6.12.20-30")
         self.assertIn("long line_5;", self.applied(20))
         self.kernel(31, {"kernel/a.c": CHANGED}, name="later")
-        self.refused(series.apply, "hunk 1 of 1 for kernel/a.c:", "6.12.31")
+        self.refused(apply.apply, "hunk 1 of 1 for kernel/a.c:", "6.12.31")
 
     def test_refresh_keeps_them_beside_their_patches(self):
         self.variant()
@@ -827,7 +827,7 @@ class Variants(Case):
         name = self.variant(adds="char line_5;")
         self.refused(gates.variants_stand_in, name, "bring it up to date")
         self.kernel(30, {"kernel/a.c": CHANGED})
-        self.refused(series.apply, name, "bring it up to date")
+        self.refused(apply.apply, name, "bring it up to date")
 
     def test_all_hunks_for_a_file(self):
         """Where the base does part of it itself, and until the patch changes there."""
@@ -882,24 +882,24 @@ class Variants(Case):
 class Output(Case):
     def test_the_series_is_what_git_am_takes(self):
         self.three()
-        out = series.write_series(self.home / "out")
+        out = mails.write_series(self.home / "out")
         one = contents(out)
-        self.assertEqual([name[:4] for name in sorted(one)], ["0001", "0002", "0003"])
-        self.assertEqual(contents(series.write_series(self.home / "out")), one)
+        self.assertEqual([name[:4] for name in sorted(one)], [mails.LIST[:4], "0001", "0002", "0003"])
+        self.assertEqual(contents(mails.write_series(self.home / "out")), one)
         text = b"".join(data for _, data in one.values())
         for word in (b"Adds:", b"Signed-off-by", git.porcelain(self.root, "--version").split()[2].encode()):
             self.assertNotIn(word, text)
         target = self.home / "target"
         shutil.copytree(paths.BUILD / "base-src", target, symlinks=True)
         Bases.as_git(self, target)
-        self.git("am", "-q", *map(str, sorted(out.iterdir())), tree=target)
+        self.git("am", "-q", *map(str, sorted(out.glob("*.patch"))), tree=target)
         self.assertEqual(contents(target), contents(self.tree))
         self.assertEqual(self.git("rev-parse", "HEAD^{tree}", tree=target), self.git("rev-parse", "HEAD^{tree}"))
 
     def test_a_folder_with_other_things_is_not_replaced(self):
         self.three()
         write_tree(self.home / "out", {"thesis.txt": "years of work\n"})
-        self.refused(lambda: series.write_series(self.home / "out"), "thesis.txt", code=errors.USAGE)
+        self.refused(lambda: mails.write_series(self.home / "out"), "thesis.txt", code=errors.USAGE)
         self.assertTrue((self.home / "out/thesis.txt").exists())
 
 

@@ -13,15 +13,16 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import host, paths
+from . import git, host, paths
 from .errors import INFRA, USAGE, Fail
-from .say import output, run, say
+from .say import run, say
 
 PACKAGE = "linux-source-6.12"
 TARBALL = f"usr/src/{PACKAGE}.tar.xz"
 HOME = "bookworm"  # the release that has the pinned package; a machine of another one has its source all the same
 SERIES = (6, 12)
 UNPACKED_GIB = 3
+STAMP = ("for", "version", "package", "sha256")  # what is noted of an unpacked base
 HIDING = b"/*\n!/debian/\n"  # Debian's packagers' rule, which would hide every new file from git
 
 
@@ -43,8 +44,7 @@ class Base:
 
 def _fields(path):
     """The `name: value` lines of a small text file."""
-    lines = path.read_text().splitlines() if path.exists() else []
-    return dict(line.split(": ", 1) for line in lines if ": " in line and not line.startswith("#"))
+    return dict(line.split(": ", 1) for line in paths.noted(path).splitlines() if ": " in line and not line.startswith("#"))
 
 
 def made_for():
@@ -181,7 +181,7 @@ def _debian():
     dest, stamp = paths.BUILD / "base-src", paths.BUILD / "base-src.stamp"
     with host.locked("base", paths.BUILD):
         known = _fields(stamp)
-        if not (known and dest.is_dir() and made_for()["package"] in (known["for"], known["package"])):
+        if not (dest.is_dir() and {*STAMP} <= set(known) and made_for()["package"] in (known["for"], known["package"])):
             _unpack(dest, stamp)
             known = _fields(stamp)
         _unhide(dest)
@@ -192,8 +192,7 @@ def _debian():
 
 def sources(tree):
     """The relative paths of a git tree's sources, without what was built in it."""
-    listed = output(["git", "-c", "safe.directory=*", "-C", tree, "ls-files", "-z", "-co", "--exclude-standard"],
-                    what=f"listing {tree}")
+    listed = git.porcelain(tree, "ls-files", "-z", "-co", "--exclude-standard", clean=False)
     return {name for name in listed.split("\0") if name and os.path.lexists(tree / name)}
 
 
@@ -207,7 +206,7 @@ def _files(tree):
 def _copy_git(tree, dest):
     wanted = sources(tree)
     listing = dest.with_name("files")
-    listing.write_text("\0".join(sorted(wanted)))
+    listing.write_bytes(git.encode("\0".join(sorted(wanted))))
     run(["rsync", "-a", "--from0", f"--files-from={listing}", f"{tree}/", f"{dest}/"], what=f"copying {tree}")
     for name in set(_files(dest)) - wanted:
         (dest / name).unlink()
@@ -220,9 +219,9 @@ def _copy_plain(tree, dest):
     run(["rsync", "-a", "--delete", f"{tree}/", f"{dest}/"], what=f"copying {tree}")
 
 
-def user_tree():
+def user_tree(named=None):
     """KERNEL= as an absolute path, or None."""
-    named = os.environ.get("KERNEL")
+    named = named or os.environ.get("KERNEL")
     if not named:
         return None
     tree = Path(os.path.expanduser(named)).absolute()
@@ -240,7 +239,7 @@ def _own(tree):
     dest.mkdir(parents=True, exist_ok=True)
     with host.locked("base", paths.BUILD):
         say(f"copying {tree}")
-        (_copy_git if (tree / ".git").exists() else _copy_plain)(tree, dest)
+        (_copy_git if git.is_work_tree(tree) else _copy_plain)(tree, dest)
     return Base(dest, home / "src", version)
 
 

@@ -7,8 +7,8 @@ HANG after its timeout, never in silence.
 """
 
 import contextlib
-import ctypes
 import fcntl
+import functools
 import os
 import re
 import select
@@ -29,7 +29,7 @@ from . import host, initramfs, kernel, made, paths
 from .console import Console
 from .errors import HANG, INFRA, MISSING, OK, PANIC, TEST_FAILED, USAGE, Fail
 from .qmp import SOCKET, Qmp
-from .say import output, say
+from .say import die_with_us, output, say
 
 TIMEOUT = 300  # seconds, for as many CPUs as the host has
 MEMORY = "1G"
@@ -151,7 +151,8 @@ def _port(name):
             "-device", f"virtserialport,chardev={name},name=org.textpoke.{name}")
 
 
-def _words(qemu_args):
+def words(qemu_args):
+    """The words of QEMU_ARGS."""
     try:
         return shlex.split(qemu_args)
     except ValueError as error:
@@ -166,7 +167,7 @@ def compose(arch, image, initrd, smp=2, append="", qemu_args="", mem=MEMORY, mod
         "-kernel", str(image), *(("-initrd", str(initrd)) if initrd else ()), "-append", command_line(arch, append),
         *CONSOLE[mode], "-serial", "chardev:console", "-device", "virtio-serial-pci",
         *_port("verdict"), *_port("out"), *INPUT.get(mode, ()), "-device", "pvpanic-pci",
-        "-qmp", f"unix:{SOCKET},server=on,wait=off", *_words(qemu_args)]
+        "-qmp", f"unix:{SOCKET},server=on,wait=off", *words(qemu_args)]
 
 
 # QEMU's version
@@ -251,15 +252,6 @@ def _folder(arch):
 
 # The run
 
-_LIBC = ctypes.CDLL(None, use_errno=True)
-_PR_SET_PDEATHSIG = 1
-
-
-def _die_with_us():
-    """QEMU must not outlive these tools, however they end."""
-    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-
-
 @contextlib.contextmanager
 def _terminal_kept(mode):
     """QEMU changes the terminal's settings; they are put back even when it is killed."""
@@ -281,8 +273,9 @@ class Run:
         self.limit = self.began + timeout if timeout else float("inf")
         self.timed_out = self.verdict_seen = self.panicked = False
         self.errors = open(folder / "qemu.log", "wb")
+        # QEMU must not outlive these tools, however they end.
         self.process = subprocess.Popen(
-            command, cwd=folder, preexec_fn=_die_with_us, stderr=self.errors,
+            command, cwd=folder, preexec_fn=functools.partial(die_with_us, signal.SIGKILL), stderr=self.errors,
             stdin=subprocess.PIPE if mode == BATCH else None, stdout=None if mode == TERMINAL else subprocess.PIPE)
         if self.process.stdout:
             self.picker.register(self.process.stdout, selectors.EVENT_READ)
@@ -502,12 +495,8 @@ def _kernel(options):
 
 
 def _boot(options, job, interactive):
-    # Whatever is wrong with what was asked for is told before a kernel is built.
     smp, timeout = options.number("SMP", 2), options.number("TIMEOUT")
     initrd, qemu_args = options.get("INITRD"), options.get("QEMU_ARGS", "")
-    if initrd and not Path(initrd).is_file():
-        raise Fail(USAGE, f"INITRD={initrd} is not a file")
-    _words(qemu_args)
     kernel_path = _kernel(options)
     if not initrd:
         initrd = initramfs.build_initramfs(options.arch, job=job, args=[str(smp)] if job else (), kdir=kernel_path)

@@ -19,9 +19,11 @@ from .errors import OK, TEST_FAILED, Fail
 from .kept import NOTHING
 from .ktap import FAILED, PASSED, SKIPPED, Result
 from .say import run as command
-from .say import say
+from .say import say, working
 
 WORDS = {PASSED: "ok", FAILED: "not ok", SKIPPED: "skip"}
+# Seconds without a word of a step's, or of its parts', after which the step gives one.
+STEP_SILENT_FOR = 90
 UNIT_TESTS = paths.DEV / "tests"
 # unittest's words: the test, and the error that ended it.
 WRONG = re.compile(r"(FAIL|ERROR): |[\w.]*(Error|Fail): ")
@@ -66,7 +68,8 @@ class Report:
         parts   a function that gives what the step is made from (see kept.py); without it the step is always done
         """
         before = self.count[FAILED]
-        self.add(_results(name, self._once, name, parts, function, *args))
+        with working(name, STEP_SILENT_FOR):
+            self.add(_results(name, self._once, name, parts, function, *args))
         return self.count[FAILED] == before
 
     def _once(self, name, parts, function, *args):
@@ -204,7 +207,8 @@ def _taking_turns(store, name, kdir):
 def _part(store, name, title, part):
     """The results of a part, which may be known; one that breaks is itself a failed test."""
     begin = time.monotonic()
-    results = list(_results(title, store.once, f"{name}: {title}", part.parts, part))
+    with working(f"{name}: {title}"):
+        results = list(_results(title, store.once, f"{name}: {title}", part.parts, part))
     say(f"{name}: {title}: {time.monotonic() - begin:.0f} s")
     return results
 

@@ -5,24 +5,23 @@ Options are NAME=value words after the command, or environment variables (which 
 make hands them on). A command's module is imported when the command is used.
 """
 
-import errno
+import contextlib
 import importlib
 import os
 import re
-import shutil
 import signal
 import sys
 import traceback
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from . import errors, paths
-from .errors import INFRA, INTERRUPTED, MISSING, OK, USAGE, Fail
+from . import errors, lock, paths
+from .errors import INFRA, INTERRUPTED, OK, UNREAD, USAGE, Fail
 from .say import say
 
 VARIABLES = {
     "ARCH": "x86, arm64 (default; all for check, check-full, mutants), riscv or powerpc; i386 for kernels of 32 bits",
     "LLVM": "1: build with clang",
-    "KERNEL": "your own Linux 6.12.y tree: the base to build, or what `apply` changes",
+    "KERNEL": "your own Linux 6.12.y tree: the base to build, or what `apply` and `unapply` change",
     "BASE": "1: the same on the unpatched kernel",
     "KDIR": "the kernel to boot: a build folder (default: build/<arch>)",
     "INITRD": "the initramfs to boot (default: our own)",
@@ -35,8 +34,12 @@ VARIABLES = {
     "CASE": "the cases to try: what their names begin with (`28`; default: all)",
     "LIST": "1: name the steps of check-full, and which of them are still to do",
     "FRESH": "1: do everything, also what is unchanged since it passed",
-    "OUT": "the folder that `series` writes (default: build/series)",
+    "OUT": "the folder that `series` writes (default: build/series); not from the environment",
+    "DRY": "1: only say what `apply` would do",
 }
+# Taken only as words of the command, or of make: other programs use variables of that name.
+ASKED = ("OUT",)
+HELP, VERSION_WORDS = ("-h", "--help"), ("--version", "-V")
 # Not for the programs we start: the kernel's own make would take them for its options.
 PRIVATE = ("MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES", "MAKELEVEL", "ARCH", "LLVM", "O", "KBUILD_OUTPUT", "CROSS_COMPILE")
 
@@ -92,18 +95,7 @@ def _kernel(options, base=False):
 
 
 def _series(options):
-    _module("series").write_series(options.get("OUT"))
-
-
-def _clean(_):
-    """Everything generated, except work in build/tree that nobody has refreshed."""
-    tree = _module("series").tree_folder()
-    keep = {tree} if tree.exists() and _module("series").unrefreshed(tree) else set()
-    for path in paths.BUILD.iterdir() if paths.BUILD.exists() else ():
-        if path not in keep:
-            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
-    if keep:
-        say("build/tree has work that was not refreshed: it stays")
+    _module("mails").write_series(options.get("OUT"))
 
 
 def _call(module, function):
@@ -118,23 +110,26 @@ def _pass(module, function):
 
 @dataclass(frozen=True)
 class Command:
-    """What a command does, in a line, the options it knows, how it is run, and whether on architectures with a backend only."""
+    """What a command does, in a line, the options it knows, and how it is run."""
 
     help: str
     options: str
     run: object
-    backend: bool = False
+    backend: bool = False  # only architectures that have one
+    one: bool = True  # ARCH is one, by default too; else all of them
+    uses_build: bool = True  # what is in build/ must stay while it runs
+    name: str = ""
 
 
 GUEST = "ARCH LLVM KERNEL BASE KDIR INITRD SMP APPEND QEMU_ARGS TIMEOUT"
 COMMANDS = {
-    "help": Command("this list", "", lambda options: print(usage())),
+    "help": Command("this list", "", lambda options: print(usage()), uses_build=False),
     "run": Command("the main job: boot with the series, record text pokes, decode them, give a verdict",
-                   "ARCH LLVM KERNEL BASE SMP TIMEOUT", _pass("run", "main")),
+                   "ARCH LLVM KERNEL BASE SMP TIMEOUT", _pass("run", "main"), True),
     "check": Command("the tests, on every architecture with a backend; the last line counts them", "ARCH KERNEL FRESH",
-                     _pass("check", "main")),
+                     _pass("check", "main"), one=False),
     "check-full": Command("all that, and kernels of other kinds, every patch, sparse and the like: hours; goes on where it was",
-                          "ARCH KERNEL ONLY LIST FRESH", _pass("full", "main")),
+                          "ARCH KERNEL ONLY LIST FRESH", _pass("full", "main"), one=False),
     "kernel": Command("build/<arch>: the kernel with the series", "ARCH LLVM KERNEL BASE", _kernel),
     "base-kernel": Command("build/base-<arch>: the same without the series", "ARCH LLVM KERNEL", lambda options: _kernel(options, True)),
     "boot": Command("boot any kernel with any initramfs; it passes if its /init or job does", GUEST, _pass("boot", "main")),
@@ -143,7 +138,7 @@ COMMANDS = {
     "kselftest": Command("the selftests, ftracetest among them", "ARCH LLVM KERNEL", _pass("check", "kselftest"), True),
     "models": Command("the formal models of the protocol, and whether each notices its mutants", "KERNEL", lambda options: _module("check").formal()),
     "mutants": Command("break the core on purpose, one step after the other: a test has to notice each", "ARCH KERNEL ONLY",
-                       _pass("mutants", "main"), True),
+                       _pass("mutants", "main"), True, one=False),
     "torture": Command("the torture test, beside everything else that changes text or gets in the way", "ARCH LLVM KERNEL MINUTES SMP APPEND",
                        _pass("check", "torment"), True),
     "cases": Command("guests made from what people have reported, on the base and the series side by side", "ARCH KERNEL CASE",
@@ -153,12 +148,16 @@ COMMANDS = {
     "bench": Command("what changing text costs, base and series side by side, against the targets", "ARCH KERNEL", _pass("bench", "main"), True),
     "tree": Command("build/tree: a git tree, one commit per patch, to edit and commit in", "", _call("series", "tree")),
     "refresh": Command("write files and hunks back from build/tree", "", _call("series", "refresh")),
-    "series": Command("build/series: what git am takes", "OUT", _series),
-    "apply": Command("apply the series to your tree: make apply KERNEL=/path/to/linux", "KERNEL", _call("series", "apply")),
-    "setup": Command("install every package that any command needs (as root)", "", _call("host", "setup")),
+    "series": Command("build/series: what git am takes, for the base or for your tree", "OUT KERNEL",
+                      _series),
+    "apply": Command("apply the series to your tree: make apply KERNEL=/path/to/linux", "KERNEL DRY",
+                     lambda options: _module("apply").apply(options.flag("DRY"))),
+    "unapply": Command("take it out again: make unapply KERNEL=/path/to/linux", "KERNEL", _call("apply", "unapply")),
+    "setup": Command("install every package that any command needs (as root)", "", _call("host", "setup"), uses_build=False),
     "gates": Command("check that patches and files fit together", "", _call("gates", "gates")),
-    "clean": Command("remove build/", "", _clean),
+    "clean": Command("remove what is in build/, but for work in build/tree that is nowhere else", "", _call("clean", "clean"), uses_build=False),
 }
+COMMANDS = {name: replace(command, name=name) for name, command in COMMANDS.items()}
 
 
 def usage():
@@ -169,7 +168,14 @@ def usage():
     return (f"make COMMAND [NAME=value ...]   or   tools/dev/tp COMMAND [NAME=value ...]\n\ncommands\n{commands}\n\n"
             f"options\n{variables}\n\nexit codes of tools/dev/tp (make prints it as `Error N` and itself exits with 2)\n{codes}\n\n"
             "Each command installs the packages it lacks (as root; else it names the command to run) and fetches\n"
-            f"the base, Linux 6.12, once. The cache is {paths.CACHE} (TEXT_POKE_CACHE).")
+            f"the base, Linux 6.12, once. The cache is {paths.CACHE} (TEXT_POKE_CACHE).\n"
+            "`tools/dev/tp help COMMAND` tells more of one; `tools/dev/tp --version` tells the version.")
+
+
+def about(command):
+    """The text of `help COMMAND`."""
+    options = "\n".join(f"  {name:12} {VARIABLES[name]}" for name in command.options.split())
+    return f"make {command.name}{' [NAME=value ...]' if options else ''}\n\n  {command.help}" + (f"\n\noptions\n{options}" if options else "")
 
 
 def _named_by_make():
@@ -188,33 +194,53 @@ def _check_names(name, command, names):
             raise Fail(USAGE, f"{given} means nothing to {name}, which knows {knows}")
 
 
-def _check_arch(name, command, arch):
-    """Before anything is built."""
-    known_arch(arch)
-    known = _module("arch").ARCHES
-    if command.backend and not known[arch].has_backend:
-        able = ", ".join(each for each in known if known[each].has_backend)
-        raise Fail(USAGE, f"{name} needs a backend, which ARCH={arch} does not have yet: use {able}")
+def _known(name):
+    if name not in COMMANDS:
+        raise Fail(USAGE, f"{name} is no command: `make help` lists them")
+    return COMMANDS[name]
+
+
+def _about(names):
+    """What `help` prints: all, or each of the commands that are named."""
+    return "\n\n".join(about(_known(name)) for name in names) or usage()
+
+
+def _version():
+    """The newest that NEWS tells of."""
+    return paths.noted(paths.ROOT / "NEWS").partition("\n")[0] or "Text Poke"
+
+
+def _asked(words):
+    """What is to be printed instead of running a command, or None."""
+    if any(word in VERSION_WORDS for word in words):
+        return f"{_version()}, for Linux {_module('base').range()}"
+    asks = [word for word in words if word in HELP]
+    names = [word for word in words if word not in HELP]
+    return _about([name for name in names if name != "help" and "=" not in name]) if asks or names[:1] == ["help"] or not words else None
+
+
+def _from_environment(command):
+    """The values of a command's options that are not given as words."""
+    named = _named_by_make()
+    for option in filter(os.environ.__contains__, command.options.split()):
+        if option in ASKED and option not in named:
+            say(f"{option}={os.environ[option]} of the environment is left alone: give it behind the command if it is meant")
+        else:
+            yield option, os.environ[option]
 
 
 def parse(words):
     """Command and options from the words after tp."""
-    name, *rest = words or ["help"]
-    if name in ("-h", "--help"):
-        name = "help"
-    if name not in COMMANDS:
-        raise Fail(USAGE, f"{name} is no command: `make help` lists them")
-    command, given = COMMANDS[name], {}
+    name, *rest = words
+    command, given = _known(name), {}
     for word in rest:
         option, found, value = word.partition("=")
         if not found:
             raise Fail(USAGE, f"{word} is not NAME=value: `make help` lists the options")
         given[option] = value
     _check_names(name, command, [*given, *_named_by_make()])
-    from_environment = {option: os.environ[option] for option in command.options.split() if option in os.environ}
-    options = Options(from_environment | given)
-    if arch := options.get("ARCH"):
-        _check_arch(name, command, arch)
+    options = Options(dict(_from_environment(command)) | given)
+    _module("given").check(command, options)
     return command, options
 
 
@@ -227,28 +253,34 @@ def _settle(command, options):
         os.environ["KERNEL"] = options.get("KERNEL")
 
 
-def _sentence(error):
-    """An error of the operating system as something to do, or None."""
-    if not isinstance(error, OSError):
-        return None
-    where = f" ({error.filename})" if error.filename else ""
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return Fail(INFRA, f"the disk is full{where}: make room and run the command again")
-    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return Fail(MISSING, f"no permission to write or read{where}: check who owns it")
-    return None
-
-
 def _do(words):
     """Run a command; its exit status."""
+    if (answer := _asked(words)) is not None:
+        print(answer, flush=True)
+        return OK
     command, options = parse(words)
     _settle(command, options)
-    return command.run(options) or OK
+    with lock.build() if command.uses_build else contextlib.nullcontext():
+        return command.run(options) or OK
 
 
 def _stop(*_):
     """A request to end is handled as Ctrl-C is: children are ended, locks released."""
     raise KeyboardInterrupt
+
+
+def _unread():
+    """Nothing more is to be written, not by Python either as it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return UNREAD
+
+
+def _unforeseen(error):
+    """What is no sentence yet: the system's errors are as good as one, all others are mistakes in these tools."""
+    if failure := errors.of_system(error):
+        return failure
+    traceback.print_exc()
+    return Fail(INFRA, "this should not have happened: the lines above say where it did")
 
 
 def main(words):
@@ -257,15 +289,14 @@ def main(words):
         signal.signal(number, _stop)
     try:
         return _do(words)
-    except Fail as failure:
-        message, code = failure.message, failure.code
+    except Fail as error:
+        failure = error
     except KeyboardInterrupt:
-        message, code = "interrupted: run the command again to go on", INTERRUPTED
+        failure = Fail(INTERRUPTED, "interrupted: run the command again to go on")
+    except BrokenPipeError:
+        return _unread()
     except Exception as error:  # pylint: disable=broad-exception-caught
         # Whatever it is, it is no failed test.
-        if not (failure := _sentence(error)):
-            traceback.print_exc()
-            failure = Fail(INFRA, "this should not have happened: the lines above say where it did")
-        message, code = failure.message, failure.code
-    print(f"tp: {message}", file=sys.stderr, flush=True)
-    return code
+        failure = _unforeseen(error)
+    print(f"tp: {failure.message}", file=sys.stderr, flush=True)
+    return failure.code

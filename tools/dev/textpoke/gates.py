@@ -57,6 +57,15 @@ def _not_two_for_one(patch):
                 raise patches.bad(other.name(patch), f"and {one.name(patch)} have hunks for {min(both)} in one version: put them apart")
 
 
+def all_counted():
+    """The patches are numbered from one on, without a gap, and nothing lies beside them that is left out."""
+    if strange := patches.strangers():
+        raise patches.bad(strange[0], "is no patch, no variant of one and not the base: name it NNNN-subject.patch, or remove it")
+    for number, path in enumerate(patches.files(), 1):
+        if int(path.name[:4]) != number:
+            raise patches.bad(path.name, f"is number {number} of the series, by its place: run `make tree` and `make refresh`")
+
+
 def owned_once():
     """Every kept file belongs to one patch, and every patch's file is there."""
     series.load()
@@ -70,7 +79,7 @@ def _am(small, mails, folder):
     try:
         git.porcelain(folder, "am", "-q", *map(str, mails), **who)
     except git.GitError as error:
-        raise Fail(TEST_FAILED, f"git am refuses the series: {str(error).splitlines()[0]}") from None
+        raise Fail(TEST_FAILED, f"git am refuses the series: {error.said.splitlines()[0]}") from None
     return git.porcelain(folder, "rev-parse", "HEAD^{tree}").strip()
 
 
@@ -111,10 +120,17 @@ def refresh_is_identity():
             raise Fail(TEST_FAILED, f"refresh would leave {path} {what}: run `make tree` and `make refresh`")
 
 
+def _listed():
+    """The files of this repository; of one that came without git all that is there, but for what is generated."""
+    if git.is_work_tree(paths.ROOT):
+        return bases.sources(paths.ROOT)
+    found = (Path(at, name).relative_to(paths.ROOT) for at, _, names in os.walk(paths.ROOT) for name in names)
+    return {str(path) for path in found if path.parts[0] != paths.BUILD.name and not patches.litter(path)}
+
+
 def _texts():
     """Every text file of this repository that git has or would add."""
-    listed = git.porcelain(paths.ROOT, "ls-files", "-z", "-co", "--exclude-standard")
-    for name in filter(None, listed.split("\0")):
+    for name in sorted(_listed()):
         path = paths.ROOT / name
         if path.is_file() and not path.is_symlink():
             data = path.read_bytes()[:TEXT_LIMIT]
@@ -139,6 +155,7 @@ GATES = [
     ("git am of the series equals files and hunks", am_agrees),
     ("refresh after series changes nothing", refresh_is_identity),
     ("no machine paths or package hosts", no_foreign_names),
+    ("every file beside the patches is one of them, and counted", all_counted),
 ]
 
 

@@ -3,6 +3,9 @@
 
 No user or system configuration, no hooks, no attributes, no replacement objects;
 commits are made by plumbing on an index of their own, so no working tree is touched.
+
+What git refuses is a GitError, which is a sentence as it is: where nobody has a better
+one, the user still gets that and no trace.
 """
 
 import os
@@ -10,8 +13,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from .errors import INFRA, MISSING, Fail
-from .say import why
+from .errors import INFRA, MISSING, USAGE, Fail
+from .say import die_with_us, why
 
 CLEAN = {
     "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1", "GIT_ATTR_NOSYSTEM": "1",
@@ -25,8 +28,28 @@ DIFF = ("-p", "-U3", "--full-index", "--no-renames", "--diff-algorithm=histogram
         "--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/", "--inter-hunk-context=0")
 
 
-class GitError(Exception):
-    """git said no; the caller knows what that means."""
+# What an operation of git's leaves in a repository while it is under way.
+MARKS = {"rebase-merge": "rebase", "rebase-apply": "rebase or am", "MERGE_HEAD": "merge",
+         "CHERRY_PICK_HEAD": "cherry-pick", "REVERT_HEAD": "revert"}
+
+
+class GitError(Fail):
+    """git said no; the caller may know better what that means. said: all of its words."""
+
+    def __init__(self, doing, said):
+        super().__init__(INFRA, f"git {doing} failed: {said.splitlines()[0] if said else 'it does not say why'}")
+        self.said = said
+
+
+def _verb(cmd):
+    """What git is asked to do: the first word that is no option and no option's value."""
+    words = iter(cmd[1:])
+    for word in words:
+        if word in ("-c", "-C"):
+            next(words)
+        elif not word.startswith("-"):
+            return word
+    return "itself"
 
 
 def _environment(extra, clean=True):
@@ -37,14 +60,14 @@ def _environment(extra, clean=True):
 def _call(cmd, data=b"", env=None, cwd=None):
     """stdout as bytes; GitError carries stderr."""
     try:
-        done = subprocess.run(cmd, input=data, env=env, cwd=cwd, capture_output=True, check=False)
+        done = subprocess.run(cmd, input=data, env=env, cwd=cwd, capture_output=True, check=False, preexec_fn=die_with_us)
     except FileNotFoundError:
         raise Fail(MISSING, "git is missing: run `make setup` as root") from None
     if done.returncode:
         said = (done.stderr or done.stdout).decode(errors="replace").strip()
         if disk := why(said):
             raise Fail(INFRA, disk)
-        raise GitError(said)
+        raise GitError(_verb(cmd), said)
     return done.stdout
 
 
@@ -58,13 +81,42 @@ def encode(text):
 
 
 def porcelain(tree, *words, data=b"", clean=True, **env):
-    """An ordinary git command in a working tree; clean=False lets the user's configuration in."""
+    """An ordinary git command in a working tree, and in no other one above it; clean=False lets the user's configuration in."""
     options = (*OPTIONS, *FAST) if clean else OPTIONS
-    return decode(_call(["git", *options, "-C", tree, *words], data, _environment(env, clean)))
+    env["GIT_CEILING_DIRECTORIES"] = str(Path(tree).resolve().parent)
+    return decode(_call(["git", *options, "-C", str(tree), *words], data, _environment(env, clean)))
 
+
+# A tree of the user's
 
 def is_work_tree(tree):
-    return (Path(tree) / ".git").exists()
+    """Whether a folder is the top of a working tree; one that only looks like it is refused."""
+    if not os.path.lexists(Path(tree) / ".git"):
+        return False
+    try:
+        porcelain(tree, "rev-parse", "--absolute-git-dir")
+    except GitError as error:
+        raise Fail(USAGE, f"{tree}/.git is no repository ({error.said.splitlines()[0]}): repair or remove it, "
+                          "then run the command again") from None
+    return True
+
+
+def head(tree):
+    """The commit that a tree is on."""
+    try:
+        return porcelain(tree, "rev-parse", "--verify", "-q", "HEAD^{commit}").strip()
+    except GitError:
+        raise Fail(USAGE, f"{tree} is on a branch that has no commit: commit something there, or check out a branch that has one") from None
+
+
+def busy_with(tree):
+    """What keeps git from changing a tree, as a sentence's beginning with what to do, or ''."""
+    folder = Path(porcelain(tree, "rev-parse", "--absolute-git-dir").strip())
+    if name := next((name for mark, name in MARKS.items() if (folder / mark).exists()), ""):
+        return f"a {name} is under way in {tree}: finish or abort it"
+    if (folder / "index.lock").exists():
+        return f"git is at work in {tree}, or was interrupted: end it and remove {folder}/index.lock"
+    return ""
 
 
 class Repo:

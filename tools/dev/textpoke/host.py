@@ -8,8 +8,6 @@ apt is asked only when dpkg says that something is missing, so that a machine
 that has everything needs neither network nor root.
 """
 
-import contextlib
-import fcntl
 import os
 import re
 import shutil
@@ -18,6 +16,7 @@ from pathlib import Path
 
 from . import paths
 from .errors import INFRA, MISSING, USAGE, Fail
+from .lock import locked
 from .say import output, run, say, tail
 
 # Where foreign packages come from while the lists of their own suite cannot be had: the first is
@@ -50,6 +49,8 @@ QEMU = {
     "riscv": ("qemu-system-riscv", "opensbi"),
     "powerpc": ("qemu-system-ppc",),
 }
+# What a package is known by where there is no dpkg: the program that it brings. Of libraries nothing can be told there.
+PROGRAMS = {name: name for name in ("bc", "bison", "ccache", "cpio", "flex", "gcc", "git", "make", "python3", "rsync")} | {"xz-utils": "xz"}
 QEMU_OLDEST = "1:10.0"  # older ones lose writes to code that another CPU is translating
 
 # What apt says, and what the user can do about it.
@@ -67,20 +68,6 @@ ADVICE = (
 )
 
 
-@contextlib.contextmanager
-def locked(name, where=None):
-    """One at a time, between processes: two commands may run side by side."""
-    where = Path(where or paths.CACHE)
-    where.mkdir(parents=True, exist_ok=True)
-    with open(where / f".{name}.lock", "w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            say(f"waiting for another command that uses {name}")
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-
-
 def room(path, gib, what):
     """Refuse to begin what cannot be finished for lack of disk space."""
     path = Path(path)
@@ -90,13 +77,24 @@ def room(path, gib, what):
         raise Fail(INFRA, f"{what} needs {gib} GiB in {path}, which has {free:.1f} GiB free: make room and run the command again")
 
 
+def _os_release():
+    """What this system says of itself."""
+    text = Path("/etc/os-release").read_text() if Path("/etc/os-release").exists() else ""
+    return dict(re.findall(r'^(\w+)="?([^"\n]*)"?$', text, re.M))
+
+
+def is_debian():
+    """Ubuntu and the like have other packages under the same names."""
+    return _os_release().get("ID") == "debian"
+
+
 def _release():
     """The code name of this Debian."""
-    text = Path("/etc/os-release").read_text() if Path("/etc/os-release").exists() else ""
-    known = dict(re.findall(r'^(\w+)="?([^"\n]*)"?$', text, re.M))
-    if known.get("ID") != "debian" or not known.get("VERSION_CODENAME"):
-        raise Fail(MISSING, "packages come from Debian only, and this is none: install by hand those that were just named")
-    return known["VERSION_CODENAME"]
+    name = _os_release().get("VERSION_CODENAME")
+    if not is_debian() or not name:
+        raise Fail(MISSING, "what has to be fetched comes from Debian's mirrors, which this machine does not use, for it is no Debian: "
+                            "there, `make apply` and `make series` work, on a tree of your own (KERNEL=)")
+    return name
 
 
 def _mirrors():
@@ -151,7 +149,7 @@ class Apt:
     def _write(self, name, text):
         """A changed source makes the lists stale."""
         path = self.home / name
-        if not path.exists() or path.read_text() != text:
+        if paths.noted(path) != text:
             path.write_text(text)
             (self.home / "listed").unlink(missing_ok=True)
 
@@ -241,9 +239,9 @@ def release_apt(release):
 
 
 def _installed():
-    """name -> version of what dpkg has installed."""
+    """name -> version of what dpkg has installed; without dpkg, of what brings a program that is there."""
     if not shutil.which("dpkg-query"):
-        raise Fail(MISSING, "dpkg-query is missing: this needs Debian 12 or newer")
+        return {name: "" for name, program in PROGRAMS.items() if shutil.which(program)}
     listing = output(["dpkg-query", "-W", "-f", "${db:Status-Status} ${Package} ${Version}\n"])
     rows = (line.split() for line in listing.splitlines())
     return {row[1]: row[2] for row in rows if row[0] == "installed"}
@@ -282,6 +280,8 @@ def _resume_dpkg():
 def _lacking(*packages):
     """Those of packages that are missing, for root; anybody else is told of them."""
     lacking = missing(*packages)
+    if lacking and not is_debian():
+        raise Fail(MISSING, f"this is no Debian, for which alone packages are installed here: install by hand what is {' '.join(lacking)} there")
     if lacking and os.geteuid() != 0:
         raise Fail(MISSING, f"missing packages ({' '.join(lacking)}): run `sudo make setup`, then the command again")
     return lacking
@@ -371,7 +371,7 @@ def unpack_foreign(packages, debarch, suite, dest):
     dest = Path(dest)
     stamp = dest / ".debs"
     wanted = f"{debarch} {suite} {' '.join(packages)}\n"
-    if stamp.exists() and stamp.read_text() == wanted:
+    if paths.noted(stamp) == wanted:
         return dest
     if not packages:
         raise Fail(USAGE, "no packages to unpack")

@@ -161,7 +161,7 @@ def _configure(build):
     """Make .config from the fragments, unless the last one still holds."""
     text = "\n".join(_fragment(name) for name in fragment_names(build))
     stamp = build.kdir / ".configured"
-    if stamp.exists() and stamp.read_text() == _fingerprint(build, text):
+    if (known := paths.noted(stamp)) and known == _fingerprint(build, text):
         return
     stamp.unlink(missing_ok=True)
     wanted = build.kdir / "wanted.config"

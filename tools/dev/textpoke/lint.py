@@ -13,7 +13,7 @@ from pathlib import Path
 
 from . import arch as arches
 from . import base as bases
-from . import host, kernel, offcost, paths, series
+from . import host, kernel, mails, offcost, paths, series
 from .errors import INFRA, Fail
 from .known import rows
 from .ktap import FAILED, PASSED, Result
@@ -150,7 +150,7 @@ def checkpatch():
     known = accepted()
     source = series.source_tree()
     with tempfile.TemporaryDirectory() as folder:
-        series.write_series(Path(folder) / "mails")
+        mails.write_series(Path(folder) / "mails")
         for mail in sorted(Path(folder).glob("mails/*.patch")):
             log = paths.LOGS / f"checkpatch-{mail.stem[:4]}.log"
             status = run(["perl", "scripts/checkpatch.pl", *CHECKPATCH, mail], log=log, what="checkpatch", cwd=source, check=False)

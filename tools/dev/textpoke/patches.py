@@ -54,7 +54,7 @@ ROOTS = ("arch", "include", "kernel", "lib", "mm", "Documentation", "tools", "sa
 OURS = "tools/dev"
 LITTER = ("__pycache__", "*.pyc", "*.orig", "*.rej", "*~", ".*.sw?", "*.part", ".checkpatch-*")
 HEADER = re.compile(r"(Subject|From|Date): (.+)")
-NAME = re.compile(r"\d{4}-.+\.patch$")
+NAME = re.compile(r"\d{4}-.*\.patch$")
 HUNKS = ".hunks"
 RANGE = re.compile(r"6\.12\.(\d+)(?:-(\d+)|(\+))")
 _DIFF = re.compile(r"^diff --git a/(\S+) b/\1$", re.M)
@@ -195,13 +195,18 @@ class Patch:
         return "\n".join(parts) + "---\n" + self.diff
 
     def numbered(self, number):
-        return replace(self, name=f"{number:04}-{slug(self.subject)}.patch")
+        return replace(self, name=f"{number:04}-{slug(self.subject) or in_short(self.subject)}.patch")
 
 
 def slug(subject):
     """A file name for a subject, as git format-patch makes it."""
     words = re.sub(r"[^A-Za-z0-9.]+", "-", subject).strip("-.")
     return re.sub(r"\.+", ".", words)[:52].rstrip("-.")
+
+
+def in_short(subject):
+    """What names a patch whose subject has no letter that a file's name may have."""
+    return hashlib.sha256(encode(subject)).hexdigest()[:12]
 
 
 def bad(name, problem):
@@ -244,6 +249,7 @@ def flaw(patch):
     """What a patch's text must not be, as a sentence; '' when all is well."""
     said = patch.message
     rules = (
+        (not patch.subject.strip(), "has no subject: give it one, in build/tree with `git rebase -i base`"),
         (re.search(r"^signed-off-by:", said, re.M | re.I), "has a Signed-off-by line: remove it, whoever sends the series signs it"),
         (re.search(r"^(---|diff -|Index: )", patch.log, re.M), "has a line in its change log that git takes for the start of the diff: indent it"),
         (re.search(r"^Adds: ", patch.log, re.M), "has an `Adds:` line that names no path: remove it"),
@@ -280,6 +286,12 @@ def files():
 def variant_files():
     """The files of variants."""
     return sorted((paths.ROOT / FOLDER).glob(f"*{HUNKS}"))
+
+
+def strangers():
+    """Names of files beside the patches that are nothing we know: they would be left out without a word."""
+    known = {"base", *(path.name for path in files() + variant_files())}
+    return sorted(path.name for path in (paths.ROOT / FOLDER).iterdir() if path.name not in known and not _litter(path.name))
 
 
 def _with_variants(series):
@@ -323,6 +335,11 @@ def _litter(name):
     return any(fnmatch(name, pattern) for pattern in LITTER)
 
 
+def litter(path):
+    """Whether a path, or a folder on its way, is what editors and interpreters leave behind."""
+    return any(_litter(part) for part in Path(path).parts)
+
+
 def kept():
     """path -> file of everything kept whole in this repository."""
     found = {}
@@ -337,7 +354,7 @@ def kept():
 def allowed(path):
     """May a new file be at this path?"""
     return path.split("/")[0] in ROOTS and "/" in path and not path.startswith(OURS + "/") \
-        and not any(_litter(part) for part in path.split("/"))
+        and not litter(path)
 
 
 def unowned(series, have):

@@ -78,7 +78,7 @@ def _fingerprint(source, options):
 def _make(source, out, options, what):
     """Build perf from source into out, unless it is there already; returns the program."""
     binary, stamp, mark = out / "perf", out / ".built-from", _fingerprint(source, options)
-    if binary.exists() and stamp.exists() and stamp.read_text() == mark:
+    if binary.exists() and paths.noted(stamp) == mark:
         return binary
     out.mkdir(parents=True, exist_ok=True)
     stamp.unlink(missing_ok=True)

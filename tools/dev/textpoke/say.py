@@ -5,12 +5,15 @@ Progress goes to stderr: stdout belongs to a guest's console and to results.
 """
 
 import atexit
+import contextlib
+import ctypes
 import functools
 import os
 import shlex
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -19,12 +22,42 @@ from .errors import INFRA, MISSING, Fail
 
 START = time.monotonic()
 QUIET_FOR = 15  # seconds between two progress lines when nobody watches a terminal
+SILENT_FOR = 60  # seconds after which work that starts no command gives a sign of life
+
+_LIBC = ctypes.CDLL(None, use_errno=True)
+_PR_SET_PDEATHSIG = 1
+_last = START  # when anything was said
 
 
 def say(message):
     """One progress line with the time since the start of the command."""
-    elapsed = int(time.monotonic() - START)
-    print(f"[{elapsed:4d}s] {message}", file=sys.stderr, flush=True)
+    global _last  # pylint: disable=global-statement
+    _last = time.monotonic()
+    print(f"[{int(_last - START):4d}s] {message}", file=sys.stderr, flush=True)
+
+
+@contextlib.contextmanager
+def working(what, every=None):
+    """A sign of life while what is inside goes on and says nothing itself."""
+    every, done = every or SILENT_FOR, threading.Event()
+
+    def signs():
+        while not done.wait(min(1, every)):
+            if time.monotonic() - _last >= every:
+                say(f"{what}: still at it")
+
+    thread = threading.Thread(target=signs, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+def die_with_us(number=signal.SIGTERM):
+    """For a child before it becomes a program: it gets a signal when these tools are killed, which can end nothing then."""
+    _LIBC.prctl(_PR_SET_PDEATHSIG, number)
 
 
 def tail(path, lines=15):
@@ -36,10 +69,11 @@ def tail(path, lines=15):
     return "\n".join(text.splitlines()[-lines:])
 
 
-def _last_line(path):
-    """What a command said last, for its sign of life."""
-    last = tail(path, 1).strip()
-    return "still at it" if not last or last.startswith("$ ") else last[:100]
+def _last_line(path, head):
+    """What a command said last, for its sign of life; head: the length of the line in which we say what it is."""
+    said = os.path.getsize(path) - head
+    last = tail(path, 1).strip() if said > 0 else ""
+    return last[:100] or "still at it"
 
 
 def _environment(env):
@@ -56,7 +90,7 @@ def _environment(env):
 def _start(cmd, **how):
     """Start cmd in a process group of its own, so that we can end all of it."""
     try:
-        return subprocess.Popen(cmd, start_new_session=True, **how)
+        return subprocess.Popen(cmd, start_new_session=True, preexec_fn=die_with_us, **how)
     except FileNotFoundError as error:
         raise Fail(MISSING, f"{error.filename} is missing: run `make setup` as root") from None
     except PermissionError as error:
@@ -74,7 +108,7 @@ def _end(process):
             process.wait()
 
 
-def _watch(process, what, log, timeout):
+def _watch(process, what, log, timeout, head):
     """Wait for a command, with a sign of life every QUIET_FOR seconds; None is a timeout."""
     begin = said = time.monotonic()
     while True:
@@ -86,7 +120,7 @@ def _watch(process, what, log, timeout):
             return None
         if now - said >= QUIET_FOR:
             said = now
-            say(f"{what}: {_last_line(log)}")
+            say(f"{what}: {_last_line(log, head)}")
 
 
 def why(text):
@@ -118,14 +152,14 @@ def run(cmd, log=None, what=None, cwd=None, env=None, stdin=None, timeout=None, 
     log = Path(log or paths.LOGS / f"{Path(cmd[0]).name}.log")
     log.parent.mkdir(parents=True, exist_ok=True)
     with open(log, "wb") as out:
-        out.write(f"$ {shlex.join(cmd)}\n".encode())
+        head = out.write(f"$ {shlex.join(cmd)}\n".encode(errors="surrogateescape"))
         out.flush()
         process = _start(cmd, cwd=cwd, env=_environment(env), stdout=out,
                          stdin=stdin or subprocess.DEVNULL, stderr=subprocess.STDOUT)
         # An interruption reaches the main thread alone.
         end = atexit.register(functools.partial(_end, process))
         try:
-            status = _watch(process, what, log, timeout)
+            status = _watch(process, what, log, timeout, head)
         finally:
             end()
             atexit.unregister(end)

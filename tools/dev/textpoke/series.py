@@ -3,8 +3,8 @@
 
     make tree      build/tree: the base, then one commit per patch; edit and commit there
     make refresh   writes files and hunks back from build/tree
-    make series    build/series: what git am takes
-    make apply     puts the series into a tree of the user's
+
+`make series` (mails.py) and `make apply` (apply.py) take it from here to others' trees.
 
 How refresh matches: by subject. A commit whose subject a patch has keeps that patch's
 From, Date and change log, whatever the commit says (to change them, edit the patch
@@ -29,7 +29,7 @@ from . import git, host, patches, paths
 from .errors import INFRA, USAGE, Fail
 from .git import DIFF, GitError, Repo, encode, porcelain
 from .patches import Patch
-from .say import run, say
+from .say import QUIET_FOR, run, say, working
 
 BASE_AUTHOR = "Linux <linux@localhost>"
 BASE_DATE = "1700000000 +0000"
@@ -66,7 +66,7 @@ def _apply(index, patch, entries, version):
         try:
             index("apply", "--cached", "--whitespace=nowarn", "-", data=encode(patch.diff))
         except GitError as error:
-            raise _why_not(patch, str(error), version) from None
+            raise _why_not(patch, error.said, version) from None
     if patch.adds:
         index.add({path: entries[path] for path in patch.adds})
     return index.tree()
@@ -81,6 +81,13 @@ def commit_series(repo, onto, series, entries, version):
             parent = repo.commit(tree, patch.message, patch.author, patch.date, [parent])
             commits.append(parent)
     return commits
+
+
+def check_out(repo, index, folder):
+    """Write all files of an index below a folder."""
+    # Not --bare: this one command needs a working tree.
+    git.porcelain(repo.folder, f"--work-tree={folder}", f"--git-dir={repo.folder}",
+                  "checkout-index", "-a", "-f", GIT_INDEX_FILE=f"{index.folder.name}/index")
 
 
 def _touched(series):
@@ -122,9 +129,7 @@ class Micro:
         """Write the final content of every touched and kept file below folder."""
         with self.repo.index(self.head) as index:
             index.add(self.entries)
-            # Not --bare: this one command needs a working tree.
-            git.porcelain(self.repo.folder, f"--work-tree={folder}", f"--git-dir={self.repo.folder}",
-                          "checkout-index", "-a", "-f", GIT_INDEX_FILE=f"{index.folder.name}/index")
+            check_out(self.repo, index, folder)
         return sorted(str(Path(at, name).relative_to(folder)) for at, _, names in os.walk(folder) for name in names)
 
 
@@ -154,8 +159,20 @@ def load(drafts=False):
 def micro(tree, version, loaded=None):
     """The series of this repository on a tree."""
     series, have = loaded or load()
-    with tempfile.TemporaryDirectory(dir=_scratch()) as folder:
-        yield Micro(Path(folder) / "git", tree, version, series, have)
+    with tempfile.TemporaryDirectory(dir=_scratch(), ignore_cleanup_errors=True) as folder:
+        try:
+            made = Micro(Path(folder) / "git", tree, version, series, have)
+        except (Fail, OSError):
+            _must_be_there(tree, folder)
+            raise
+        yield made
+
+
+def _must_be_there(*folders):
+    """What is removed beneath a command looks like a hunk that does not fit."""
+    for folder in folders:
+        if not Path(folder).is_dir():
+            raise Fail(INFRA, f"{folder} was removed meanwhile: run the command again") from None
 
 
 # From commits to patches
@@ -321,7 +338,15 @@ class State:
 
     def __init__(self, tree):
         self.path = tree / ".git/text-poke.json"
-        self.known = json.loads(self.path.read_text()) if self.path.exists() else {}
+        self.known = paths.noted_fields(self.path) or self._from_tags(tree)
+
+    @staticmethod
+    def _from_tags(tree):
+        """What is known all the same if the file is damaged."""
+        try:
+            return {"refreshed": porcelain(tree, "rev-parse", "--verify", "-q", "refs/tags/refreshed").strip()}
+        except GitError:
+            return {}
 
     def __getitem__(self, name):
         return self.known.get(name, "")
@@ -331,33 +356,34 @@ class State:
         patches.write(self.path, json.dumps(self.known, indent=1) + "\n")
 
 
-def _busy_with(tree):
-    """An operation of git's that is under way in a tree, or ''."""
-    folder = Path(porcelain(tree, "rev-parse", "--absolute-git-dir").strip())
-    marks = {"rebase-merge": "rebase", "rebase-apply": "rebase or am", "MERGE_HEAD": "merge",
-             "CHERRY_PICK_HEAD": "cherry-pick", "REVERT_HEAD": "revert"}
-    return next((name for mark, name in marks.items() if (folder / mark).exists()), "")
-
-
 def _changes(tree):
     """Uncommitted changes in a tree, as a sentence's beginning, or ''."""
-    if busy := _busy_with(tree):
-        return f"a {busy} is under way in {TREE}: finish or abort it"
-    if (tree / ".git/index.lock").exists():
-        return f"git is at work in {TREE}, or was interrupted: end it and remove {TREE}/.git/index.lock"
+    if not git.is_work_tree(tree):
+        raise Fail(INFRA, f"{tree} is no git tree: move it away, then run `make tree`")
+    if busy := git.busy_with(tree):
+        return busy
     if porcelain(tree, "status", "--porcelain", "--untracked-files=normal"):
-        return f"{TREE} has uncommitted changes: commit them there, or drop them with `git -C {TREE} stash -u`"
+        return f"{TREE} has uncommitted changes: commit them there, or set them aside with `git -C {TREE} stash -u`"
     return ""
 
 
-def _head(tree):
-    return porcelain(tree, "rev-parse", "HEAD").strip()
+# What `make tree` makes itself; every other branch, tag or stash is somebody's work.
+OUR_REFS = {"refs/heads/series", "refs/tags/base", "refs/tags/refreshed"}
 
 
-def unrefreshed(tree):
-    """Would something be lost with this tree? Branches of the user's count too."""
-    branches = porcelain(tree, "for-each-ref", "--format=%(refname:short)", "refs/heads").split()
-    return bool(_changes(tree)) or _head(tree) != State(tree)["refreshed"] or branches != ["series"]
+def work_in(tree):
+    """What would be lost with build/tree, in words, or ''; what cannot be told would be."""
+    try:
+        if _changes(tree):
+            return "changes that are not committed"
+        refs = set(porcelain(tree, "for-each-ref", "--format=%(refname)").split()) - OUR_REFS
+        if refs:
+            return "a stash" if "refs/stash" in refs else f"{min(refs)}"
+        if len(porcelain(tree, "worktree", "list", "--porcelain").split("\n\n")) > 2:
+            return "another working tree that belongs to it"
+        return "" if git.head(tree) == State(tree)["refreshed"] else "commits that were not refreshed"
+    except Fail as failure:
+        return f"something that git cannot tell ({failure.message})"
 
 
 def _must_be_refreshed(tree, state):
@@ -366,7 +392,7 @@ def _must_be_refreshed(tree, state):
         return
     if problem := _changes(tree):
         raise Fail(INFRA, f"{problem}, then run `make refresh`")
-    if _head(tree) != state["refreshed"]:
+    if git.head(tree) != state["refreshed"]:
         raise Fail(INFRA, f"{TREE} has commits that were not refreshed: run `make refresh`, "
                           f"or drop them with `git -C {TREE} reset --hard refreshed`")
 
@@ -414,7 +440,7 @@ def tree():
         raise Fail(USAGE, "KERNEL= cannot be the base of build/tree: leave it out, or use `make apply KERNEL=…`")
     series, have = load(drafts=True)
     folder = tree_folder()
-    with host.locked("tree", paths.BUILD):
+    with host.locked("tree", paths.BUILD), working(f"making {TREE}", QUIET_FOR):
         say(f"making {TREE}: Linux {base.version} and {len(series)} patches")
         with micro(base.path, base.version, (series, have)):
             pass  # says what is wrong before anything is changed
@@ -440,7 +466,7 @@ def _refreshable(tree):
         raise Fail(USAGE, f"there is no {TREE}: run `make tree` first")
     if problem := _changes(tree):
         raise Fail(INFRA, problem)
-    state, head = State(tree), _head(tree)
+    state, head = State(tree), git.head(tree)
     repo = Repo(tree / ".git")
     base = repo("rev-parse", "refs/tags/base^{commit}").strip()
     if repo("merge-base", base, head).strip() != base:
@@ -498,7 +524,7 @@ def _prune(folder):
 def refresh():
     """make refresh: files and hunks from build/tree's commits."""
     folder = tree_folder()
-    with host.locked("tree", paths.BUILD):
+    with host.locked("tree", paths.BUILD), working(f"reading {TREE} and checking that it can be made again", QUIET_FOR):
         state, repo, base, head = _refreshable(folder)
         _refuse_variants(state["version"])
         extract = Extract(repo, base, head, patches.headers())
@@ -522,7 +548,7 @@ def _write_base(key):
         patches.write(paths.ROOT / patches.FOLDER / "base", bases.describe(base))
 
 
-# make series
+# The series as mails
 
 def export(small, folder):
     """The mails of a Micro's series, the same bytes each time."""
@@ -531,120 +557,6 @@ def export(small, folder):
         small.repo("format-patch", "-q", "--zero-commit", "--no-signature", "--numbered", "--no-base", "--no-thread",
                    "--stat=72", *DIFF, "-o", str(folder), f"{small.base}..{small.head}")
     return sorted(folder.glob("*.patch"))
-
-
-def _swap(part, folder):
-    """Put a finished folder of mails in the place of an older one, and of nothing else."""
-    if folder.exists():
-        strange = [path.name for path in folder.iterdir() if not patches.NAME.match(path.name)]
-        if strange:
-            raise Fail(USAGE, f"OUT={folder} holds {strange[0]}, which is no patch: name a new or empty folder")
-        shutil.rmtree(folder)
-    part.rename(folder)
-
-
-def write_series(out=None):
-    """make series: what git am takes, in OUT or build/series."""
-    host.need("git")
-    base = bases.current()
-    folder = Path(out).absolute() if out else paths.BUILD / "series"
-    part = folder.with_name(folder.name + ".part")
-    shutil.rmtree(part, ignore_errors=True)
-    with micro(base.path, base.version) as small:
-        mails = export(small, part)
-        _swap(part, folder)
-    say(f"{len(mails)} patches in {folder}: git am {folder}/*.patch")
-    return folder
-
-
-# make apply
-
-PLAN = ".text-poke-apply"
-
-
-def _refuse_patched(target):
-    """One sentence for a tree that has the series, or another version of it, already."""
-    _, have = load()
-    same = [path for path in have if (target / path).is_file() and (target / path).read_bytes() == have[path].read_bytes()]
-    if have and len(same) == len(have):
-        raise Fail(USAGE, f"{target} has the series already: nothing to do")
-    if same:
-        raise Fail(USAGE, f"{target} has another version of the series ({same[0]} is in it): take that out first")
-
-
-def _finish(target):
-    """Move what is staged into place; an interrupted apply ends here too, when run again."""
-    plan = target / PLAN
-    for at, _, names in os.walk(plan):
-        for name in names:
-            staged = Path(at, name)
-            place = target / staged.relative_to(plan)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            staged.rename(place)
-    shutil.rmtree(plan)
-
-
-def _apply_plain(small, target):
-    """Stage everything, then rename: a tree is never left between the two."""
-    part = target / (PLAN + ".part")
-    shutil.rmtree(part, ignore_errors=True)
-    part.mkdir()
-    small.checkout(part)
-    part.rename(target / PLAN)
-    _finish(target)
-
-
-def _identity(target):
-    """Who commits: the user as git knows them, else the patch's author."""
-    try:
-        porcelain(target, "var", "GIT_COMMITTER_IDENT", clean=False)
-        return {}
-    except GitError:
-        name, mail = patches.load()[0].author.rstrip(">").split(" <")
-        return {"GIT_COMMITTER_NAME": name, "GIT_COMMITTER_EMAIL": mail}
-
-
-def _undo(target, before, who):
-    """Back to where a failed git am began; the tree was clean then."""
-    if _busy_with(target):
-        porcelain(target, "am", "--abort", clean=False, **who)
-    porcelain(target, "reset", "-q", "--hard", before, clean=False, **who)
-
-
-def _apply_git(small, target):
-    """One commit per patch, as git am makes them; all of them or none."""
-    if porcelain(target, "status", "--porcelain", "--untracked-files=no"):
-        raise Fail(USAGE, f"{target} has uncommitted changes: commit or stash them, then run the command again")
-    before, who = _head(target), _identity(target)
-    with tempfile.TemporaryDirectory(prefix="text-poke-") as folder:
-        mails = export(small, Path(folder) / "mails")
-        try:
-            porcelain(target, "-c", "am.threeWay=false", "-c", "commit.gpgSign=false", "am", "-q", "--no-3way", "--keep-cr",
-                      *map(str, mails), clean=False, **who)
-        except BaseException as error:
-            _undo(target, before, who)
-            if isinstance(error, GitError):
-                raise Fail(INFRA, f"git am failed in {target} and was undone: {str(error).splitlines()[0]}") from None
-            raise
-
-
-def apply():
-    """make apply KERNEL=…: the series into the user's own tree, checked as a whole first."""
-    host.need("git")
-    target = bases.user_tree()
-    if not target:
-        raise Fail(USAGE, "name the tree: make apply KERNEL=/path/to/linux")
-    version = bases.version_of(target)
-    if (target / PLAN).exists():
-        say("finishing an interrupted apply")
-        _finish(target)
-    if git.is_work_tree(target) and (busy := _busy_with(target)):
-        raise Fail(USAGE, f"a {busy} is under way in {target}: finish or abort it, then run the command again")
-    _refuse_patched(target)
-    with micro(target, version) as small:
-        say(f"applying {len(small.series)} patches to {target} (Linux {version})")
-        (_apply_git if git.is_work_tree(target) else _apply_plain)(small, target)
-    say("done")
 
 
 # The source tree that is built
@@ -661,7 +573,7 @@ class Source:
     def __init__(self, base):
         self.base, self.src = base, base.src
         self.stamp = base.src.with_name(base.src.name + ".json")
-        known = json.loads(self.stamp.read_text()) if self.stamp.exists() else {}
+        known = paths.noted_fields(self.stamp)
         self.ours = known.get("files", {})
         self.linked = known.get("linked", "")
         self.series = known.get("series", "")

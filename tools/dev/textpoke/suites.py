@@ -125,7 +125,7 @@ def touched_files(source):
     folder, names = paths.CACHE / "suites" / source.package, _touched()
     known = folder / ".names"
     with host.locked("suites"):
-        if not known.exists() or set(names) - set(known.read_text().split("\n")):
+        if set(names) - set(paths.noted(known).split("\n")):
             with _opened(source) as tarball:
                 say(f"unpacking {len(names)} files of {bases.PACKAGE} {source.package}")
                 shutil.rmtree(folder, ignore_errors=True)
@@ -252,7 +252,7 @@ def fit(source, base):
     """One source, unless it was found to fit before; raises what is wrong."""
     folder = touched_files(source)
     passed, key = folder / ".passed", _key(base)
-    if passed.exists() and passed.read_text() == key:
+    if paths.noted(passed) == key:
         return
     with _tree(base.path, base.version) as pinned, _tree(folder, source.version) as other:
         _check_same(source.version, other, pinned)
