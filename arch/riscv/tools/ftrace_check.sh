@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-License-Identifier: GPL-2.0
 #
 # Refuse a kernel in which the entry of some traceable function is not aligned:
 # it could not be changed by one store while others run it.

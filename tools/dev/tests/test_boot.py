@@ -17,13 +17,58 @@ from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from textpoke import arch, boot, initramfs, kernel  # noqa: E402
+from textpoke import arch, boot, initramfs, kernel, reproduce  # noqa: E402
 from textpoke.console import Console  # noqa: E402
 from textpoke.errors import HANG, INFRA, MISSING, OK, PANIC, TEST_FAILED, USAGE, Fail  # noqa: E402
 
 ARCH = arch.get(os.environ.get("ARCH") or "arm64")
 KDIR = os.environ.get("KDIR")
 ARM64 = arch.ARCHES["arm64"]
+
+
+class OnceMore(unittest.TestCase):
+    """What is left of a guest boots it again."""
+
+    def setUp(self):
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory(suffix=" a'b")))
+        self.kdir = self.folder / "kdir"
+        (self.kdir / "include/config").mkdir(parents=True)
+        (self.kdir / ".config").write_text("CONFIG_X=y\n")
+        (self.kdir / "include/config/kernel.release").write_text("6.12.7\n")
+
+    def test_the_script_runs_the_very_command_in_its_folder(self):
+        script = reproduce.write(self.folder, ["sh", "-c", "pwd; echo $0", "an 'option'"], "QEMU emulator version 10.0", self.kdir)
+        done = subprocess.run([script], capture_output=True, text=True, check=True)
+        self.assertEqual(done.stdout.splitlines(), [str(self.folder), "an 'option'"])
+        for word in ("Linux 6.12.7", "version 10.0", reproduce.CONFIGURATION):
+            self.assertIn(word, script.read_text())
+        self.assertEqual((self.folder / reproduce.CONFIGURATION).read_text(), "CONFIG_X=y\n")
+
+    def test_of_an_image_no_configuration_is_known(self):
+        self.assertIn("not known", reproduce.write(self.folder, ["true"], "QEMU", self.folder / "Image").read_text())
+        self.assertFalse((self.folder / reproduce.CONFIGURATION).exists())
+
+    def booted(self, timeout):
+        with mock.patch.multiple(boot, _good_qemu=lambda _: "QEMU 10", _folder=lambda _: self.folder, _announce=mock.DEFAULT,
+                                 _run=mock.DEFAULT, _result=mock.DEFAULT) as mocks, \
+                mock.patch.object(kernel, "image_of", lambda *_: Path("Image")):
+            boot.boot("arm64", self.kdir, None, timeout=timeout, turns=True)
+        return mocks["_run"].call_args.args[4]
+
+    def test_a_user_s_patience_is_the_least_that_a_guest_has(self):
+        self.addCleanup(boot.be_patient, 0)
+        self.assertEqual(self.booted(10), 10)
+        boot.be_patient(100)
+        self.assertEqual((self.booted(10), self.booted(500)), (100, 500))
+        self.assertTrue((self.folder / reproduce.NAME).exists())
+
+    def test_a_report_has_the_version_and_the_first_complaint(self):
+        result = boot.Result(TEST_FAILED, "a reason", self.folder / "console.log", Path("tar"), badness=[" BUG: x ", "y"], qemu="QEMU 10")
+        with mock.patch.object(boot, "say") as said:
+            boot.report(result)
+        told = " ".join(call.args[0] for call in said.call_args_list)
+        for word in ("QEMU 10", "2 times, first: BUG: x", reproduce.NAME):
+            self.assertIn(word, told)
 
 
 class CommandLine(unittest.TestCase):

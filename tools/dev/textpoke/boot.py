@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import arch as arches
-from . import host, initramfs, kernel, made, paths
+from . import host, initramfs, kernel, made, paths, reproduce
 from .console import Console
 from .errors import HANG, INFRA, MISSING, OK, PANIC, TEST_FAILED, USAGE, Fail
 from .qmp import SOCKET, Qmp
@@ -438,6 +438,20 @@ def _mode(interactive):
     return TERMINAL if sys.stdin.isatty() and sys.stdout.isatty() else PIPE
 
 
+_least = 0  # seconds that every guest has, as the user wants it
+
+
+def be_patient(seconds):
+    """Give every guest of this command that many seconds, or more if it has more."""
+    global _least  # pylint: disable=global-statement
+    _least = seconds or 0
+
+
+def patience():
+    """How many seconds the user wants every guest to have; 0: as many as it has."""
+    return _least
+
+
 def _announce(command, folder):
     """The log's path first, so that it is known whatever happens; then what is run."""
     say(f"console log: {folder / 'console.log'}")
@@ -459,10 +473,12 @@ def boot(arch, kernel_path, initrd, smp=2, append="", qemu_args="", timeout=None
     free = 1 if turns else enough_cores(smp)
     command = compose(arch, image, initrd and Path(initrd).absolute(), smp, append, qemu_args, mem, mode, free)
     _announce(command, folder)
+    reproduce.write(folder, command, version, kernel_path)
     if smp > free and not turns:
         say(f"{free} of {cores()} CPUs are free here: the guest's {smp} take turns, which is slower")
     if timeout is None and not interactive:
         timeout = default_timeout(smp, free)
+    timeout = timeout and max(timeout, _least)
     return _result(_run(command, folder, mode, echo, timeout, grace), command, version, out)
 
 
@@ -481,8 +497,10 @@ def report(result):
     if result.code in (PANIC, HANG, INFRA):
         print("\n".join(["--- the console's last lines", *result.tail, "---"]), file=sys.stderr, flush=True)
     where = f"; registers.txt and tasks.txt in {result.folder}" if result.code == HANG else ""
-    complaints = f"; the kernel complained {len(result.badness)} times" if result.badness else ""
-    say(f"{result.reason} ({result.seconds:.0f} s){complaints}{where}; console log: {result.log}")
+    complaints = f"; the kernel complained {len(result.badness)} times, first: {result.badness[0].strip()}" if result.badness else ""
+    say(f"{result.reason} ({result.seconds:.0f} s, {result.qemu}){complaints}{where}; console log: {result.log}")
+    if result.code != OK:
+        say(f"once more: {result.folder / reproduce.NAME}")
 
 
 # The commands

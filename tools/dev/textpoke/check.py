@@ -160,7 +160,8 @@ def _guests_parts(name, kdir):
 def _main_job(name):
     """`make run`, whose verdict is its exit status; what it prints goes into a log."""
     log = paths.LOGS / f"run-{name}.log"
-    code = command([paths.DEV / "tp", "run", f"ARCH={name}"], log=log, what=f"the main job on {name}", check=False)
+    patience = [f"TIMEOUT={boot.patience()}"] * bool(boot.patience())
+    code = command([paths.DEV / "tp", "run", f"ARCH={name}", *patience], log=log, what=f"the main job on {name}", check=False)
     yield Result("the main job records, decodes and replays", FAILED if code else PASSED, f"see {log}" if code else "")
 
 

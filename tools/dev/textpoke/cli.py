@@ -28,7 +28,7 @@ VARIABLES = {
     "SMP": "how many CPUs the guest has (default: 2)",
     "APPEND": "more kernel parameters; after `--`, arguments of /init",
     "QEMU_ARGS": "more arguments for QEMU",
-    "TIMEOUT": "seconds until the guest counts as hung",
+    "TIMEOUT": "seconds until a guest counts as hung; of a test, if that is more than it has",
     "MINUTES": "how long torture goes on (default: 2)",
     "ONLY": "the steps of check-full (`arm64: KASAN*`) or the mutants (`no-sync-*`) to do, as a pattern",
     "CASE": "the cases to try: what their names begin with (`28`; default: all)",
@@ -126,20 +126,20 @@ COMMANDS = {
     "help": Command("this list", "", lambda options: print(usage()), uses_build=False),
     "run": Command("the main job: boot with the series, record text pokes, decode them, give a verdict",
                    "ARCH LLVM KERNEL BASE SMP TIMEOUT", _pass("run", "main"), True),
-    "check": Command("the tests, on every architecture with a backend; the last line counts them", "ARCH KERNEL FRESH",
+    "check": Command("the tests, on every architecture with a backend; the last line counts them", "ARCH KERNEL FRESH TIMEOUT",
                      _pass("check", "main"), one=False),
     "check-full": Command("all that, and kernels of other kinds, every patch, sparse and the like: hours; goes on where it was",
-                          "ARCH KERNEL ONLY LIST FRESH", _pass("full", "main"), one=False),
+                          "ARCH KERNEL ONLY LIST FRESH TIMEOUT", _pass("full", "main"), one=False),
     "kernel": Command("build/<arch>: the kernel with the series", "ARCH LLVM KERNEL BASE", _kernel),
     "base-kernel": Command("build/base-<arch>: the same without the series", "ARCH LLVM KERNEL", lambda options: _kernel(options, True)),
     "boot": Command("boot any kernel with any initramfs; it passes if its /init or job does", GUEST, _pass("boot", "main")),
     "shell": Command("an interactive shell in that guest", GUEST, _pass("boot", "shell")),
-    "kunit": Command("the KUnit tests", "ARCH LLVM KERNEL", _pass("check", "kunit"), True),
-    "kselftest": Command("the selftests, ftracetest among them", "ARCH LLVM KERNEL", _pass("check", "kselftest"), True),
+    "kunit": Command("the KUnit tests", "ARCH LLVM KERNEL TIMEOUT", _pass("check", "kunit"), True),
+    "kselftest": Command("the selftests, ftracetest among them", "ARCH LLVM KERNEL TIMEOUT", _pass("check", "kselftest"), True),
     "models": Command("the formal models of the protocol, and whether each notices its mutants", "KERNEL", lambda options: _module("check").formal()),
     "mutants": Command("break the core on purpose, one step after the other: a test has to notice each", "ARCH KERNEL ONLY",
                        _pass("mutants", "main"), True, one=False),
-    "torture": Command("the torture test, beside everything else that changes text or gets in the way", "ARCH LLVM KERNEL MINUTES SMP APPEND",
+    "torture": Command("the torture test, beside everything else that changes text or gets in the way", "ARCH LLVM KERNEL MINUTES SMP APPEND TIMEOUT",
                        _pass("check", "torment"), True),
     "cases": Command("guests made from what people have reported, on the base and the series side by side", "ARCH KERNEL CASE",
                      _pass("cases", "main")),
@@ -251,6 +251,8 @@ def _settle(command, options):
     os.environ.pop("KERNEL", None)
     if "KERNEL" in command.options.split() and options.get("KERNEL"):
         os.environ["KERNEL"] = options.get("KERNEL")
+    if "TIMEOUT" in command.options.split() and options.get("TIMEOUT"):
+        _module("boot").be_patient(options.number("TIMEOUT"))
 
 
 def _do(words):

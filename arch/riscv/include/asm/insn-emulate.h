@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: GPL-2.0 */
 #ifndef __ASM_INSN_EMULATE_H
 #define __ASM_INSN_EMULATE_H
 
