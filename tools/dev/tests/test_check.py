@@ -457,6 +457,39 @@ class Count(unittest.TestCase):
         self.assertEqual(lines[3:], ["failed: step (no network)", "failed: step (KeyError: 'b')", "1 passed, 2 failed, 0 skipped"])
 
 
+class Picking(unittest.TestCase):
+    """ONLY and LIST of `check`."""
+
+    def run_check(self, **options):
+        done = []
+
+        def everything(report, _):
+            for name in ("series: gates", "x86: kernel and guests"):
+                report.step(name, lambda name=name: done.append(name) or [Result(name, PASSED)], parts=kept.NOTHING)
+
+        with (mock.patch.object(check, "everything", everything), contextlib.redirect_stdout(io.StringIO()) as out,
+              contextlib.redirect_stderr(io.StringIO())):
+            code = check.main(cli.Options(options))
+        return code, done, out.getvalue().splitlines()
+
+    def test_all_without_them(self):
+        self.assertEqual(self.run_check()[:2], (OK, ["series: gates", "x86: kernel and guests"]))
+
+    def test_only_some(self):
+        self.assertEqual(self.run_check(ONLY="x86*"), (OK, ["x86: kernel and guests"], ["ok x86: kernel and guests", "1 passed, 0 failed, 0 skipped"]))
+        with self.assertRaisesRegex(Fail, "matches none of the 2 steps"):
+            self.run_check(ONLY="x87*")
+
+    def test_a_list_does_nothing(self):
+        self.assertEqual(self.run_check(LIST="1"), (OK, [], ["to do: series: gates", "to do: x86: kernel and guests", "2 of 2 steps to do"]))
+
+    def test_a_silent_step_gives_a_sign_of_life(self):
+        with (mock.patch.object(check.Report, "silent_for", 0.1), contextlib.redirect_stdout(io.StringIO()),
+              contextlib.redirect_stderr(io.StringIO()) as said):
+            check.Report().step("a step", lambda: time.sleep(0.5) or [Result("a", PASSED)])
+        self.assertIn("a step: still at it", said.getvalue())
+
+
 class UnitTests(unittest.TestCase):
     def test_the_words_of_a_failure_are_told(self):
         with tempfile.TemporaryDirectory() as name:

@@ -10,78 +10,20 @@ import os
 import re
 import sys
 import time
-import traceback
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from . import arch as arches
 from . import boot, endings, gates, host, initramfs, kept, kernel, ktap, made, models, paths, perf, run, series, suites, tests, torture
-from .errors import OK, TEST_FAILED, Fail
+from .errors import OK, Fail
 from .kept import NOTHING
-from .ktap import FAILED, PASSED, SKIPPED, Result
+from .ktap import FAILED, PASSED, Result
+from .report import Named, Picked, Report, named, results_of
 from .say import run as command
 from .say import say, working
 
-WORDS = {PASSED: "ok", FAILED: "not ok", SKIPPED: "skip"}
-# Seconds without a word of a step's, or of its parts', after which the step gives one.
-STEP_SILENT_FOR = 90
 UNIT_TESTS = paths.DEV / "tests"
 # unittest's words: the test, and the error that ended it.
 WRONG = re.compile(r"(FAIL|ERROR): |[\w.]*(Error|Fail): ")
-
-
-def _results(name, function, *args):
-    """What a step gives, as it comes; what breaks it is a failed test."""
-    try:
-        yield from function(*args)
-    except Fail as failure:
-        yield Result(name, FAILED, failure.message)
-    except Exception as error:  # a mistake in these tools must not hide the other tests
-        traceback.print_exc()
-        yield Result(name, FAILED, f"{type(error).__name__}: {error}")
-
-
-class Report:
-    """Prints results as they come, and counts them; failures once more at the end.
-
-    store   where results of steps are looked for that say what they are made from; None: all are done
-    """
-
-    def __init__(self, store=None):
-        self.store = store
-        self.count = {PASSED: 0, FAILED: 0, SKIPPED: 0}
-        self.unchanged = 0
-        self.failed = []
-
-    def add(self, results):
-        for result in results:
-            self.count[result.status] += 1
-            self.unchanged += result.unchanged
-            print(f"{WORDS[result.status]} {result.name}{result.remark}", flush=True)
-            for line in result.said:
-                print(f"    {line}", flush=True)
-            if result.status == FAILED:
-                self.failed.append(f"failed: {result.name}{result.remark}")
-
-    def step(self, name, function, *args, parts=NOTHING):
-        """Add what a step gives; one that breaks is itself a failed test. Returns whether all passed.
-
-        parts   a function that gives what the step is made from (see kept.py); without it the step is always done
-        """
-        before = self.count[FAILED]
-        with working(name, STEP_SILENT_FOR):
-            self.add(_results(name, self._once, name, parts, function, *args))
-        return self.count[FAILED] == before
-
-    def _once(self, name, parts, function, *args):
-        return self.store.once(name, parts, function, *args) if self.store else function(*args)
-
-    def end(self):
-        """The last lines, and the exit code."""
-        counts = [f"{self.count[status]} {status}" for status in (PASSED, FAILED, SKIPPED)]
-        if self.unchanged:
-            print(f"unchanged: {self.unchanged} of these were done by an earlier run, from the same (FRESH=1 does all again)")
-        print("\n".join([*self.failed, ", ".join(counts)]), flush=True)
-        return TEST_FAILED if self.count[FAILED] or not self.count[PASSED] else OK
 
 
 # The steps
@@ -135,11 +77,6 @@ def _booted(result):
 def boots(*what):
     """The results of that."""
     return boots_guest(*what)()
-
-
-def named(prefix, results):
-    """The same results under an architecture's name."""
-    return (replace(result, name=f"{prefix}: {result.name}") for result in results)
 
 
 def _guests(name, kdir):
@@ -209,7 +146,7 @@ def _part(store, name, title, part):
     """The results of a part, which may be known; one that breaks is itself a failed test."""
     begin = time.monotonic()
     with working(f"{name}: {title}"):
-        results = list(_results(title, store.once, f"{name}: {title}", part.parts, part))
+        results = list(results_of(title, store.once, f"{name}: {title}", part.parts, part))
     say(f"{name}: {title}: {time.monotonic() - begin:.0f} s")
     return results
 
@@ -221,7 +158,7 @@ def _built_and_tested(store, name):
     beyond = made.read_beyond(name, kdir, series.source_tree())
     yield Result(f"{name}: is made from nothing of other architectures", FAILED if beyond else PASSED, ", ".join(beyond[:5]))
     guest = boots_guest(name, kdir)
-    booted = list(_results("boots", store.once, f"{name}: boots", guest.parts, guest))
+    booted = list(results_of("boots", store.once, f"{name}: boots", guest.parts, guest))
     yield from named(name, booted)
     if arches.get(name).has_backend and all(each.status == PASSED for each in booted):
         yield from _taking_turns(store, name, kdir)
@@ -232,7 +169,7 @@ def _architecture_parts(name):
     foreign = [initramfs.busybox(name)]
     if arches.get(name).has_backend:
         foreign += [initramfs.static_program(name, tests.BASH, "bash-static"), *made.folder(perf.foreign_libraries(name))]
-    return [list(made.architecture(name)), foreign, made.modules("kernel", "boot", "tests", "torture", "endings", "run", "kept", "made"),
+    return [list(made.architecture(name)), foreign, made.modules("kernel", "boot", "tests", "torture", "endings", "run", "kept", "made", "report"),
             [paths.DEV / "textpoke/check.py", paths.DEV / "textpoke/cli.py", paths.DEV / "tp", UNIT_TESTS / "test_boot.py"]]
 
 
@@ -262,7 +199,8 @@ def everything(report, architectures):
 
 def main(options):
     """`check`: all of it, or what concerns one architecture."""
-    report = Report(kept.Store(options.flag("FRESH")))
+    kind = Named if options.flag("LIST") else Picked
+    report = kind(kept.Store(options.flag("FRESH")), options.get("ONLY", "*"))
     everything(report, names(options))
     return report.end()
 

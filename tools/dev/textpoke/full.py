@@ -9,17 +9,13 @@ or the machine. ONLY=PATTERN picks steps by their names, LIST=1 tells which have
 which are left, and FRESH=1 does all.
 """
 
-import functools
 from dataclasses import dataclass, replace
-from fnmatch import fnmatch
 
 from . import arch as arches
 from . import base as bases
 from . import cases, check, coverage, elsewhere, host, kept, kernel, lint, made, patches, paths, series, suites, tests, torture, worldswitch
-from .errors import OK, USAGE, Fail
-from .kept import NOTHING
 from .ktap import PASSED, Result
-from .say import say
+from .report import Named as Steps, Picked as Kept
 
 # Packages that only kernels and tools of other kinds want.
 OTHER_TOOLS = (*host.LLVM, *host.LINT, *host.BTF)
@@ -77,76 +73,6 @@ VARIANTS = (
 PARTS = {"boots": check.boots, "KUnit": tests.kunit, "selftests": tests.selftests, "lockdown": tests.lockdown,
          "ftracetest": tests.ftracetest_rest, "LKDTM": tests.lkdtm, "samples": tests.samples, "torture": torture.for_a_while,
          "world switch": worldswitch.world_switch}
-
-
-class Kept(check.Report):
-    """A report of which steps can be picked, and are kept though they do not say what they are made from.
-
-    store   where results are kept
-    parts   a function from a step's name to what it is made from; without one, from everything
-    """
-
-    def __init__(self, store, only="*", parts=None):
-        super().__init__(store)
-        self.only, self.parts = only, self.remembered(parts or (lambda _: everything()))
-        self.names = []
-
-    def wanted(self, name):
-        return fnmatch(name, self.only)
-
-    def step(self, name, function, *args, parts=None):
-        """A step that is asked for; returns whether it has passed or was not asked for."""
-        self.names.append(name)
-        # Those of an architecture, whose name begins theirs, have what concerns that one in common.
-        parts = parts or functools.partial(self.parts, name.split(":")[0])
-        return not self.wanted(name) or self._wanted_step(name, parts, function, *args)
-
-    def _wanted_step(self, name, parts, function, *args):
-        say(f"step: {name}")
-        return super().step(name, function, *args, parts=parts)
-
-    def _check_only(self):
-        """A pattern that fits nothing is a slip."""
-        if not any(map(self.wanted, self.names)):
-            raise Fail(USAGE, f"ONLY={self.only} matches none of the {len(self.names)} steps: LIST=1 names them")
-
-    def end(self):
-        """The exit code, unless nothing was done because of a slip."""
-        self._check_only()
-        return super().end()
-
-    def remembered(self, function):
-        """A function that gives parts, which are asked for before a step and behind it."""
-        return function
-
-    def keep(self, name, function, parts=None):
-        """A step whose results are called as it is."""
-        return self.step(name, lambda: check.named(name, function()), parts=parts)
-
-
-class Steps(Kept):
-    """Names the steps, and which of them have passed, instead of doing them."""
-
-    def __init__(self, *what, **how):
-        super().__init__(*what, **how)
-        self.left = 0
-
-    def _wanted_step(self, name, parts, function, *args):
-        """As if it passed, so that what depends on it is named as well."""
-        passed = parts is not NOTHING and self.store.known(name, made.safely(parts)) is not None
-        print(f"{'passed' if passed else 'to do'}: {name}")
-        self.left += not passed
-        return True
-
-    def remembered(self, function):
-        """Nothing is done meanwhile."""
-        return functools.cache(function)
-
-    def end(self):
-        """The last line counts them."""
-        self._check_only()
-        print(f"{self.left} of {len(list(filter(self.wanted, self.names)))} steps to do")
-        return OK
 
 
 # Kernels of other kinds
