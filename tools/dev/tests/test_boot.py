@@ -37,9 +37,9 @@ class OnceMore(unittest.TestCase):
         (self.kdir / "include/config/kernel.release").write_text("6.12.7\n")
 
     def test_the_script_runs_the_very_command_in_its_folder(self):
-        script = reproduce.write(self.folder, ["sh", "-c", "pwd; echo $0", "an 'option'"], "QEMU emulator version 10.0", self.kdir)
-        done = subprocess.run([script], capture_output=True, text=True, check=True)
-        self.assertEqual(done.stdout.splitlines(), [str(self.folder), "an 'option'"])
+        script = reproduce.write(self.folder, ["sh", "-c", "pwd; echo $0 $1", "an 'option'"], "QEMU emulator version 10.0", self.kdir)
+        done = subprocess.run([script, "-s"], capture_output=True, text=True, check=True)
+        self.assertEqual(done.stdout.splitlines(), [str(self.folder), "an 'option' -s"])
         for word in ("Linux 6.12.7", "version 10.0", reproduce.CONFIGURATION):
             self.assertIn(word, script.read_text())
         self.assertEqual((self.folder / reproduce.CONFIGURATION).read_text(), "CONFIG_X=y\n")

@@ -10,8 +10,9 @@ SCRIPT = """\
 #!/bin/sh
 # {release}, under {qemu}
 # The kernel's configuration: {configuration}. The guest's verdict comes into the file `verdict` here.
+# Words behind it are QEMU's, such as -s for a debugger.
 cd {folder} || exit
-exec {command}
+exec {command} "$@"
 """
 
 
