@@ -45,24 +45,6 @@ class Next(unittest.TestCase):
         self.assertIn("never in the middle", endings.next_verdict(OK, ""))
 
 
-class FtraceStops(unittest.TestCase):
-    GOOD = f"[ 1.0] {endings.FTRACE_STOPPED}\n[ 1.1] {endings.CALLED}\n"
-
-    def test_stopped_and_called(self):
-        self.assertEqual(endings.ftrace_verdict(OK, self.GOOD), "")
-
-    def test_it_has_to_stop(self):
-        self.assertIn("did not stop", endings.ftrace_verdict(OK, f"[ 1.1] {endings.CALLED}\n"))
-
-    def test_a_call_astray(self):
-        for words in ("BUG: unable to handle page fault for address: ffffffffc0201000", "Oops: Oops: 0010 [#1]"):
-            self.assertIn("astray", endings.ftrace_verdict(PANIC, f"{self.GOOD}[ 1.2] {words}\n"))
-
-    def test_calls_that_do_not_come_back(self):
-        self.assertIn("not come to an end", endings.ftrace_verdict(HANG, self.GOOD))
-        self.assertIn("not come to an end", endings.ftrace_verdict(OK, f"[ 1.0] {endings.FTRACE_STOPPED}\n"))
-
-
 class Ways(unittest.TestCase):
     def test_each_has_words(self):
         for arch in arches.ARCHES.values():
@@ -72,7 +54,6 @@ class Ways(unittest.TestCase):
 class Job(unittest.TestCase):
     def test_the_guest_says_what_is_looked_for(self):
         self.assertIn(endings.ARMED, (initramfs.GUEST / "ending.sh").read_text())
-        self.assertIn(endings.CALLED, (initramfs.GUEST / "ftrace-stops.sh").read_text())
 
 
 if __name__ == "__main__":

@@ -30,7 +30,6 @@ class Arch:
     torture: tuple = ()  # what the torture test has to do here, besides what it does everywhere
     torture_append: str = ""  # words on the kernel's command line for that
     endings: tuple = ()  # how another kernel may go on where this one ends in the middle of a batch
-    trampolines: bool = False  # whether a tracer may have a trampoline of its own
     next_kernel: str = ""  # path in a build folder of what kexec takes, if that is not the image
     base_fragments: tuple = ()  # fragments without which the base has no tracer: for what is compared with it
     objtool: bool = False  # whether the kernel's build checks noinstr text for it
@@ -59,11 +58,11 @@ _X86 = Arch(
     name="x86", cross="", target="bzImage", image="arch/x86/boot/bzImage", debarch="amd64", busybox="bookworm",
     qemu="qemu-system-x86_64", machine="q35", cpu="max", console="console=ttyS0 earlyprintk=ttyS0 no_timer_check",
     has_backend=True, kunit=("text_poke_bpf",), selftests=("livepatch", "perf_events"), objtool=True,
-    endings=("crash", "kexec"), trampolines=True, torture=("livepatch", "calls-nmi"))
+    endings=("crash", "kexec"), torture=("livepatch", "calls-nmi"))
 
 # QEMU's "max" would be an AMD processor that 32-bit kernels do not want two of.
 _I386 = replace(_X86, name="i386", debarch="i386", qemu="qemu-system-i386", cpu="Nehalem", kunit=(), selftests=(),
-                objtool=False, torture=(), endings=(), trampolines=False, kind_of="x86")
+                objtool=False, torture=(), endings=(), kind_of="x86")
 
 # pauth-impdef: the architected pointer authentication costs a third of the time under emulation.
 _ARM64 = Arch(

@@ -2,8 +2,7 @@
 """How a kernel ends in the middle of a batch: it panics as ever, and another kernel can go on.
 
 A guest lets the function tracer arm thousands of functions, with syncs that take long,
-and ends while they trap: see guest/ending.sh. Where tracers have trampolines of their own,
-another one has ftrace alone end: see guest/ftrace-stops.sh.
+and ends while they trap: see guest/ending.sh.
 """
 
 import functools
@@ -18,11 +17,6 @@ ARMED = "the text is full of traps"
 PANICKED = "Kernel panic - not syncing: sysrq triggered crash"
 # What a trap that nobody handles makes the kernel say.
 UNHANDLED = re.compile(r"int3: \d|Kernel BUG|Unexpected kernel BRK|Unhandled .*trap|Oops: int3|recursive fault|BUG: stack guard")
-FTRACE_STOPS = "ftrace stops"
-FTRACE_STOPPED = "ftrace bug"
-CALLED = "the call goes where it went"
-# What a call to text that is no longer there makes the kernel say.
-ASTRAY = re.compile(r"BUG: unable to handle|Oops|invalid opcode|general protection")
 RESERVED = "crashkernel=256M"
 # The words that the second kernel knows itself by.
 NEXT = "textpoke.next"
@@ -60,19 +54,8 @@ def next_verdict(verdict, text):
     return "" if verdict == OK else "the next kernel did not get as far as its verdict"
 
 
-def ftrace_verdict(code, text):
-    """'' if ftrace has stopped, and its trampoline could be called all the same."""
-    if FTRACE_STOPPED not in text:
-        return "ftrace did not stop"
-    if found := ASTRAY.search(text[text.index(FTRACE_STOPPED):]):
-        return f"a call went astray: {found[0]}"
-    return "" if code == OK and CALLED in text else "the calls did not come to an end"
-
-
 def _initrd(name, kdir, programs, how):
     """The guest's, with the next kernel and its own initramfs if there is to be one."""
-    if how == FTRACE_STOPS:
-        return initramfs.build_initramfs(name, job=initramfs.GUEST / "ftrace-stops.sh", kdir=kdir)
     extra = dict(programs)
     if how != "panic":
         arch = arches.get(name)
@@ -87,9 +70,6 @@ def _results(how, result):
     if how == "panic":
         wrong = panic_verdict(result.code, result.console)
         return [_result("a panic is told, and ends the guest", not wrong, wrong)]
-    if how == FTRACE_STOPS:
-        wrong = ftrace_verdict(result.code, result.console)
-        return [Result("a trampoline stays if a call to it cannot be removed", FAILED if wrong else PASSED, wrong)]
     wrong = next_verdict(result.verdict, result.console)
     return [_result(NEXT_KERNELS[how], not wrong, wrong)]
 
@@ -104,5 +84,4 @@ def ending(name, kdir, programs, how):
 def endings_guests(name, kdir, folder):
     """What boots a guest for each way, with our selftests in a folder; each gives its results."""
     programs = {"selftests": folder, "usr/bin/kexec": tests.program(name, kdir, "kexec")}
-    ways = ("panic", *arches.get(name).endings, *((FTRACE_STOPS,) if arches.get(name).trampolines else ()))
-    return [ending(name, kdir, programs, how) for how in ways]
+    return [ending(name, kdir, programs, how) for how in ("panic", *arches.get(name).endings)]
