@@ -457,6 +457,37 @@ class Count(unittest.TestCase):
         self.assertEqual(lines[3:], ["failed: step (no network)", "failed: step (KeyError: 'b')", "1 passed, 2 failed, 0 skipped"])
 
 
+class Written(unittest.TestCase):
+    """Results as KTAP, for programs."""
+
+    STEPS = [("series: gates", [Result("a gate", PASSED, "1 s"), Result("a gate", FAILED, "two\nlines", before=("said",)), Result("", SKIPPED, "no disk")]),
+             ("x86: #1", [Result("boots", PASSED)]), ("nothing", []), ("only skips", [Result("x", SKIPPED, "why")])]
+
+    def test_names_are_there_and_differ_and_steps_nest(self):
+        self.assertEqual(ktap.written(self.STEPS).splitlines(), [
+            "KTAP version 1", "1..4",
+            "  KTAP version 1", "  1..3", "  ok 1 a gate", "  # two", "  # lines", "  # said", "  not ok 2 a gate (2)",
+            "  ok 3 without a name # SKIP no disk", "not ok 1 series: gates",
+            "  KTAP version 1", "  1..1", "  ok 1 boots", "ok 2 x86: @1", "ok 3 nothing # SKIP it has no results",
+            "  KTAP version 1", "  1..1", "  ok 1 x # SKIP why", "ok 4 only skips # SKIP"])
+
+    def test_the_kernel_s_own_parser_reads_it(self):
+        place = bases.base_source() / "tools/testing/kunit"
+        code = ("import sys; sys.path.insert(0, sys.argv[1]); import kunit_parser as k\n"
+                "c = k.parse_run_tests(sys.stdin.read().splitlines()).counts\n"
+                "print(c.passed, c.failed, c.skipped, c.errors)")
+        done = subprocess.run([sys.executable, "-c", code, place], input=ktap.written(self.STEPS[:2]), capture_output=True, text=True, check=True)
+        self.assertEqual(done.stdout.split()[-4:], ["2", "1", "1", "0"], done.stderr)
+
+    def test_it_is_written_at_the_end(self):
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(paths, "LOGS", Path(folder) / "log"), \
+                contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            report = check.Report().into("check")
+            report.step("a step", lambda: [Result("a", PASSED)])
+            report.end()
+            self.assertIn("ok 1 a\nok 1 a step\n", (Path(folder) / "log/check.ktap").read_text().replace("  ", ""))
+
+
 class Picking(unittest.TestCase):
     """ONLY and LIST of `check`."""
 
@@ -467,7 +498,7 @@ class Picking(unittest.TestCase):
             for name in ("series: gates", "x86: kernel and guests"):
                 report.step(name, lambda name=name: done.append(name) or [Result(name, PASSED)], parts=kept.NOTHING)
 
-        with (mock.patch.object(check, "everything", everything), contextlib.redirect_stdout(io.StringIO()) as out,
+        with (mock.patch.object(check, "everything", everything), mock.patch.object(check.Report, "_write"), contextlib.redirect_stdout(io.StringIO()) as out,
               contextlib.redirect_stderr(io.StringIO())):
             code = check.main(cli.Options(options))
         return code, done, out.getvalue().splitlines()

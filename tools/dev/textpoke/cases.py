@@ -207,6 +207,6 @@ def cases(name, only=""):
 
 def main(options):
     """`cases`: on one architecture, all of them or those whose names begin with CASE."""
-    report, name = check.Report(), options.arch
+    report, name = check.Report().into("cases"), options.arch
     report.step(f"{name}: cases", lambda: check.named(name, cases(name, options.get("CASE", ""))))
     return report.end()

@@ -200,21 +200,21 @@ def everything(report, architectures):
 def main(options):
     """`check`: all of it, or what concerns one architecture."""
     kind = Named if options.flag("LIST") else Picked
-    report = kind(kept.Store(options.flag("FRESH")), options.get("ONLY", "*"))
+    report = kind(kept.Store(options.flag("FRESH")), options.get("ONLY", "*")).into("check")
     everything(report, names(options))
     return report.end()
 
 
 def formal():
     """`models`: the formal models and their mutants, all of them, for that is what is asked for."""
-    report = Report()
+    report = Report().into("models")
     models.run(report)
     return report.end()
 
 
 def _one(options, *parts):
     """Parts of check on one kernel, as a command of its own."""
-    report, name = Report(), options.arch
+    report, name = Report().into("-".join(part.__name__ for part in parts)), options.arch
     kdir = kernel.build_kernel(name, llvm=options.flag("LLVM"))
     for part in parts:
         report.step(f"{name}: {part.__name__}", lambda part=part: named(name, part(name, kdir)))

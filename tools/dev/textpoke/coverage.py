@@ -202,6 +202,6 @@ def coverage(name):
 
 def main(options):
     """`coverage`: on one architecture."""
-    report, name = check.Report(), options.arch
+    report, name = check.Report().into("coverage"), options.arch
     report.step(f"{name}: coverage", lambda: (Result(f"{name}: {each.name}", each.status, each.note) for each in coverage(name)))
     return report.end()

@@ -222,7 +222,7 @@ def main(options):
     names = check.names(options)
     backends = [name for name in names if arches.get(name).has_backend]
     kind = Steps if options.flag("LIST") else Kept
-    report = kind(kept.Store(options.flag("FRESH")), options.get("ONLY", "*"), parts_of)
+    report = kind(kept.Store(options.flag("FRESH")), options.get("ONLY", "*"), parts_of).into("check-full")
     check.everything(report, names)
     _tools(report, names)
     for name in backends:

@@ -117,3 +117,42 @@ def parse(text):
     if plan is None or plan != tests:
         found.append(Result("all tests ran", FAILED, f"{tests} of {plan if plan is not None else 'an unknown number'} did"))
     return found
+
+
+# The other way round: results for those who read them by program
+
+def _line(number, status, name, note):
+    skip = f" # SKIP {note}".rstrip() if status == SKIPPED else ""
+    return f"{'not ok' if status == FAILED else 'ok'} {number} {name}{skip}"
+
+
+def _unique(names):
+    """Names that a reader can tell from one another, without the character that ends a name."""
+    seen = {}
+    for name in names:
+        plain = name.replace("#", "@").strip() or "without a name"
+        seen[plain] = seen.get(plain, 0) + 1
+        yield plain if seen[plain] == 1 else f"{plain} ({seen[plain]})"
+
+
+def _inner(results):
+    """The lines of a step's results, each failure's words before it."""
+    yield from ("KTAP version 1", f"1..{len(results)}")
+    for number, (result, name) in enumerate(zip(results, _unique(result.name for result in results)), 1):
+        said = [result.note, *result.said] if result.status == FAILED else []
+        yield from (f"# {line}" for text in said for line in text.splitlines())
+        yield _line(number, result.status, name, result.note)
+
+
+def _whole(results):
+    statuses = {result.status for result in results}
+    return FAILED if FAILED in statuses else PASSED if PASSED in statuses else SKIPPED
+
+
+def written(steps):
+    """KTAP of steps, (name, results) each, with their results nested in them."""
+    lines = ["KTAP version 1", f"1..{len(steps)}"]
+    for number, ((_, results), name) in enumerate(zip(steps, _unique(name for name, _ in steps)), 1):
+        lines += [f"  {line}" for line in _inner(results)] if results else []
+        lines.append(_line(number, _whole(results), name, "" if results else "it has no results"))
+    return "\n".join(lines) + "\n"

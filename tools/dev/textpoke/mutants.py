@@ -231,7 +231,7 @@ def main(options):
     if not mutants:
         raise Fail(USAGE, f"ONLY={only} matches none of the mutants: {', '.join(mutant.word for mutant in known)}")
     of_models = [mutant for mutant in mutants if mutant.trial == MODEL]
-    report = check.Report()
+    report = check.Report().into("mutants")
     report.step("models: mutants", model_results, of_models, declared)
     run = [mutant for mutant in mutants if mutant.trial != MODEL]
     for name in check.names(options) if run else ():

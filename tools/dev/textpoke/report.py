@@ -6,7 +6,7 @@ import traceback
 from dataclasses import replace
 from fnmatch import fnmatch
 
-from . import made
+from . import ktap, made, paths
 from .errors import OK, TEST_FAILED, USAGE, Fail
 from .kept import NOTHING
 from .ktap import FAILED, PASSED, SKIPPED, Result
@@ -39,15 +39,18 @@ class Report:
 
     # Seconds without a word of a step's, or of its parts', after which the step gives one.
     silent_for = 90
+    results_file = None  # where the results go as KTAP, besides being printed
 
     def __init__(self, store=None):
         self.store = store
         self.count = {PASSED: 0, FAILED: 0, SKIPPED: 0}
         self.unchanged = 0
         self.failed = []
+        self.steps = []  # (name, results)
 
-    def add(self, results):
+    def add(self, results, kept):
         for result in results:
+            kept.append(result)
             self.count[result.status] += 1
             self.unchanged += result.unchanged
             print(f"{WORDS[result.status]} {result.name}{result.remark}", flush=True)
@@ -62,15 +65,28 @@ class Report:
         parts   a function that gives what the step is made from (see kept.py); without it the step is always done
         """
         before = self.count[FAILED]
+        self.steps.append((name, []))
         with working(name, self.silent_for):
-            self.add(results_of(name, self._once, name, parts, function, *args))
+            self.add(results_of(name, self._once, name, parts, function, *args), self.steps[-1][1])
         return self.count[FAILED] == before
 
     def _once(self, name, parts, function, *args):
         return self.store.once(name, parts, function, *args) if self.store else function(*args)
 
+    def into(self, name):
+        """Have the results written as KTAP by a command of that name."""
+        self.results_file = paths.LOGS / f"{name}.ktap"
+        return self
+
+    def _write(self):
+        if self.results_file:
+            self.results_file.parent.mkdir(parents=True, exist_ok=True)
+            self.results_file.write_text(ktap.written(self.steps), errors="replace")
+            say(f"the results as KTAP: {self.results_file}")
+
     def end(self):
         """The last lines, and the exit code."""
+        self._write()
         counts = [f"{self.count[status]} {status}" for status in (PASSED, FAILED, SKIPPED)]
         if self.unchanged:
             print(f"unchanged: {self.unchanged} of these were done by an earlier run, from the same (FRESH=1 does all again)")
