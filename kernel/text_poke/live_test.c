@@ -208,7 +208,7 @@ static void stop_readers_on(int cpu)
 	irq_work_sync(&this->work);
 }
 
-static bool is_trap(const void *bytes, size_t len)
+static bool holds_trap(const void *bytes, size_t len)
 {
 	u8 trap[LEN];
 
@@ -234,7 +234,7 @@ static void go_on(enum text_poke_phase from, enum text_poke_phase to)
 static int watched_store(void *alias, const void *bytes, size_t len)
 {
 	if (phase_now() == PHASE_SETTLED)
-		go_on(PHASE_SETTLED, is_trap(bytes, len) ? PHASE_CHANGING :
+		go_on(PHASE_SETTLED, holds_trap(bytes, len) ? PHASE_CHANGING :
 							   PHASE_DIRECT);
 	else if (phase_now() != PHASE_DIRECT && stores_unit(alias, len))
 		go_on(PHASE_TRAPPING, PHASE_FINISHING);

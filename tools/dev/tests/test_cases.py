@@ -6,6 +6,7 @@ import io
 import sys
 import tempfile
 import unittest
+from dataclasses import replace
 from pathlib import Path
 from unittest import mock
 
@@ -195,8 +196,9 @@ class Running(Folders):
         self.assertIn("(3); console log: log", self.run_with({("x86", ""): (TEST_FAILED, 1)})[1])
 
     def test_without_a_backend_there_is_nothing_to_compare(self):
-        for name in [name for name, arch in arches.ARCHES.items() if not arch.has_backend]:
-            self.assertEqual(set(self.run_with({}, name)[0].values()), {SKIPPED})
+        bare = replace(arches.get("powerpc"), has_backend=False)
+        with mock.patch.dict(arches.ARCHES, powerpc=bare):
+            self.assertEqual(set(self.run_with({}, "powerpc")[0].values()), {SKIPPED})
 
 
 class Ours(unittest.TestCase):

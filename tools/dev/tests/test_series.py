@@ -10,12 +10,14 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from dataclasses import replace
 from pathlib import Path
 from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 # pylint: disable=wrong-import-position
+from textpoke import arch as arches  # noqa: E402
 from textpoke import apply, base, cli, errors, gates, git, mails, patches, paths, say, series  # noqa: E402
 
 LINES = "".join(f"int line_{number};\n" for number in range(40))
@@ -1074,8 +1076,12 @@ class Commands(unittest.TestCase):
         self.usage("boot", "SMP=x", says="SMP=x")
         self.usage("boot", "INITRD=/nowhere", says="INITRD=/nowhere is not a file")
         self.usage("shell", "QEMU_ARGS='", says="QEMU_ARGS cannot be split")
-        self.usage("kunit", "ARCH=powerpc", says="ARCH=powerpc does not have yet: use x86, ")
         self.usage("mutants", "ONLY=no-such-mutant", says="ONLY=no-such-mutant matches none of the mutants: ")
+
+    def test_an_architecture_without_a_backend_is_refused(self):
+        bare = replace(arches.get("powerpc"), has_backend=False)
+        with mock.patch.dict(arches.ARCHES, powerpc=bare):
+            self.usage("kunit", "ARCH=powerpc", says="ARCH=powerpc does not have yet: use x86, ")
 
     def test_what_make_was_given_is_checked_too(self):
         self.usage("boot", says="ACRH is no option", MAKEFLAGS="rR -- APPEND=a\\ b=c ACRH=x86")

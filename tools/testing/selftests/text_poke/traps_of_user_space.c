@@ -28,6 +28,11 @@ static void pass_ebreak(unsigned long *pc)
 {
 	*pc += (*(unsigned short *)*pc & 3) == 3 ? 4 : 2;
 }
+#elif defined(__powerpc64__)
+#include <asm/ptrace.h>
+
+#define TRAP	"tw 31, 1, 1"
+#define PASS(ctx)	((ctx)->uc_mcontext.gp_regs[PT_NIP] += 4)
 #endif
 
 static sig_atomic_t signals;
