@@ -687,7 +687,7 @@ static void *watched_site(void)
 {
 	unsigned int i = 0;
 
-	while (offset_in_page(field_addr(i)) > PAGE_SIZE / 2)
+	while (offset_in_page(field_addr(i)) > PAGE_SIZE - 4 * LEN)
 		i++;
 	return field_addr(i);
 }

@@ -548,13 +548,17 @@ static bool stays(const void *addr)
 	       !is_kernel_inittext((unsigned long)addr);
 }
 
-/* One that is not about to be freed; NULL: there is none. */
+/*
+ * One that is not about to be freed, and not refused for where it is; NULL: there
+ * is none.
+ */
 static void *find_some_bug(void)
 {
 	const struct bug_entry *entry;
 
 	for (entry = __start___bug_table; entry < __stop___bug_table; entry++)
-		if (stays(address_of(entry)))
+		if (stays(address_of(entry)) &&
+		    arch_text_poke_trappable(address_of(entry)))
 			return address_of(entry);
 	return NULL;
 }
