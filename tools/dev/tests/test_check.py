@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from textpoke import arch as arches  # noqa: E402
 from textpoke import base as bases  # noqa: E402
-from textpoke import check, cli, endings, full, initramfs, kept, kernel, known, ktap, paths, tests, torture  # noqa: E402
+from textpoke import check, cli, endings, full, initramfs, kept, kernel, known, ktap, paths, perf, tests, torture  # noqa: E402
 from textpoke.errors import INFRA, OK, TEST_FAILED, Fail  # noqa: E402
 from textpoke.ktap import FAILED, PASSED, SKIPPED, Result  # noqa: E402
 
@@ -44,6 +44,31 @@ ok 3 selftests: ftrace: ftracetest-ktap # SKIP
 
 def statuses(text):
     return {result.name: result.status for result in ktap.parse(text)}
+
+
+PERF_TEST = """\
+Couldn't bump rlimit(MEMLOCK), failures may take place when creating BPF maps, etc
+  9: Hardware trace of text that changes                             :
+  9.1: Intel PT across text pokes                                    : Running (1 active)
+  9.1: Intel PT across text pokes                                    : Ok
+--- start ---
+Intel PT: branch 0 of 32: 1 => 2, decoded 22: 1 => 3
+  9.2: perf inject, Intel PT across text pokes                       :\x1b[31m FAILED!\x1b[m
+ 10: CoreSight across text pokes                                     : Skip (no CoreSight)
+"""
+
+
+class PerfTest(unittest.TestCase):
+    def test_results(self):
+        self.assertEqual([(result.name, result.status, result.note) for result in perf.tested(PERF_TEST)], [
+            ("perf test: Intel PT across text pokes", PASSED, ""),
+            ("perf test: perf inject, Intel PT across text pokes", FAILED, ""),
+            ("perf test: CoreSight across text pokes", SKIPPED, "no CoreSight")])
+
+    def test_no_result_is_a_failure(self):
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(paths, "LOGS", Path(folder)), \
+                mock.patch.object(perf, "build_host_perf", lambda: "true"):
+            self.assertEqual([result.status for result in perf.host_tests()], [FAILED])
 
 
 class Runner(unittest.TestCase):

@@ -193,6 +193,7 @@ def everything(report, architectures):
     report.step("series: Debian's suites", suites.fits, parts=NOTHING)
     report.step("tools: unit tests", _unit_tests, "tools", parts=NOTHING)
     models.run(report)
+    report.step("perf: tests", perf.host_tests, parts=perf.host_parts)
     for name in architectures:
         _architecture(report, name)
 

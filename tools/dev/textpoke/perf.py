@@ -16,6 +16,7 @@ from pathlib import Path
 from . import arch as arches
 from . import host, kernel, made, paths, series
 from .errors import INFRA, Fail
+from .ktap import FAILED, PASSED, SKIPPED, Result
 from .say import output, run, say
 
 # What perf is built from; a change anywhere else leaves it as it is.
@@ -139,13 +140,43 @@ def foreign_libraries(arch):
     return host.unpack_foreign(guest.libraries, arch.debarch, guest.suite, paths.BUILD / "foreign" / f"perf-{arch.name}")
 
 
+def _concerns(path, _):
+    """Whether perf is made from a path of the series."""
+    return path.split("/")[0] == "tools" and not path.startswith(("tools/testing/", "tools/verification/"))
+
+
+def host_parts():
+    """What the perf of this machine is made from: see made.py."""
+    host.need(*host.BUILD, *host.PERF)
+    return [made.base(), list(made.series_of("", _concerns)), made.environment(), made.packages(*host.BUILD, *host.PERF),
+            made.modules("perf")]
+
+
+# What perf test prints, on a terminal or not: `  9.1: Intel PT across text pokes  : Ok`
+_TESTED = re.compile(r" *\d+(?:\.\d+)?: (?P<name>.+?) *: *(?:\x1b\[\d*m)* *(?P<how>Ok|Skip|FAILED!)(?P<note>.*)")
+_HOW = {"Ok": PASSED, "Skip": SKIPPED, "FAILED!": FAILED}
+
+
+def tested(text):
+    """The results that perf test prints."""
+    for line in text.splitlines():
+        if found := _TESTED.match(line):
+            note = re.sub(r"\x1b\[\d*m", "", found["note"]).strip(" ()")
+            yield Result(f"perf test: {found['name']}", _HOW[found["how"]], note)
+
+
+def host_tests():
+    """perf's own tests of what the series has changed in it: they need no guest."""
+    log = paths.LOGS / "perf-test.log"
+    run([build_host_perf(), "test", "-v", "text poke"], log=log, what="perf test", check=False)
+    results = list(tested(log.read_text(errors="replace")))
+    yield from results or [Result("perf test", FAILED, f"no test has been run: see {log}")]
+
+
 def parts(name):
     """What both perfs are made from: see made.py."""
-    def wanted(path, _):
-        return path.split("/")[0] == "tools" and not path.startswith(("tools/testing/", "tools/verification/"))
-
     host.need(*host.BUILD, *host.PERF, *arches.get(name).compiler_packages)
-    return [name, made.base(), list(made.series_of(name, wanted)), list(made.folder(foreign_libraries(name))), made.environment(),
+    return [name, made.base(), list(made.series_of(name, _concerns)), list(made.folder(foreign_libraries(name))), made.environment(),
             made.packages(*host.BUILD, *host.PERF, *arches.get(name).compiler_packages)]
 
 

@@ -1,0 +1,1083 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Hardware trace of a kernel whose text changes (perf test "text poke" runs all of it): perf.data files are made here,
+ * with packets as a CPU emits them that executes a loop, and with the records of
+ * the changes; perf itself decodes them. The loop has a site, a nop that becomes
+ * a jump to a detour and back again:
+ *
+ *	loop:	site: nop	or	site: jump detour
+ *		jump loop
+ *	detour:	jump loop
+ *	vector:	return from exception
+ *
+ * As the kernel does, the CPU takes an interrupt between the record and what it
+ * executes of the new instruction.
+ */
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <linux/compiler.h>
+#include <linux/kernel.h>
+#include <linux/perf_event.h>
+#include <linux/string.h>
+#include <linux/zalloc.h>
+#include <internal/lib.h>
+#include "auxtrace.h"
+#include "cs-etm.h"
+#include "debug.h"
+#include "event.h"
+#include "header.h"
+#include "intel-pt.h"
+#include "tests.h"
+#include "util.h"
+
+#define TEXT_START	0xffffffff81000000ULL
+#define TEXT_SIZE	0x2000
+#define SITE		(TEXT_START + 0x100)
+#define DETOUR		(TEXT_START + 0x120)
+#define VECTOR		(TEXT_START + 0x140)
+/* Memory that is allocated for code, as for kprobes */
+#define SLOT		(TEXT_START + 0x1000000)
+
+#define AUX_PMU_TYPE	100
+#define AUX_ID		1
+#define DUMMY_ID	2
+#define MAX_BRANCHES	256
+
+#ifdef HAVE_CSTRACE_SUPPORT
+static const bool have_coresight = true;
+#else
+static const bool have_coresight;
+#endif
+
+struct text_poke_test;
+
+/* What the two kinds of trace differ in */
+struct isa {
+	const char	*name;
+	u16		machine;
+	u64		aux_config;
+	u64		aux_flags;
+	/* The instructions */
+	u8		nop[8], eret[8];
+	u8		site_len, eret_len;
+	int		(*jump)(u8 *text, u64 from, u64 to);
+	int		(*back)(u8 *text, u64 from);
+	/* So many branches at the end of a trace are not told */
+	u8		untold;
+	/* The records before the trace, and its packets */
+	void		(*put_info)(struct text_poke_test *t);
+	void		(*put_start)(struct text_poke_test *t, u64 time);
+	void		(*put_loop)(struct text_poke_test *t, u64 time);
+	void		(*put_interrupt)(struct text_poke_test *t, u64 time);
+};
+
+struct branch {
+	u64 from, to;
+};
+
+struct buf {
+	u8	*data;
+	size_t	len, size;
+};
+
+/* A perf.data file in the making, and what perf made of it */
+struct text_poke_test {
+	const struct isa *isa;
+	char		dir[64];
+	char		perf[PATH_MAX];
+	struct buf	events;
+	struct buf	trace;
+	u64		aux_at;
+	u64		ref;
+	bool		jumps;
+	u64		detour;
+	bool		boot_jumps; /* vmlinux has the jump, the kernel the nop */
+	bool		foreign_time;
+	bool		sparse;
+	struct branch	expected[MAX_BRANCHES];
+	unsigned int	nr_expected;
+	struct branch	found[MAX_BRANCHES];
+	unsigned int	nr_found;
+	char		said[8192];
+};
+
+static void put(struct buf *buf, const void *data, size_t len)
+{
+	if (buf->len + len > buf->size) {
+		buf->size = 2 * (buf->size + len) + 4096;
+		buf->data = realloc(buf->data, buf->size);
+		if (!buf->data)
+			abort();
+	}
+	memcpy(buf->data + buf->len, data, len);
+	buf->len += len;
+}
+
+static void put_byte(struct buf *buf, u8 byte)
+{
+	put(buf, &byte, 1);
+}
+
+static void put_u32(struct buf *buf, u32 val)
+{
+	put(buf, &val, sizeof(val));
+}
+
+static void put_u64(struct buf *buf, u64 val)
+{
+	put(buf, &val, sizeof(val));
+}
+
+static void put_header(struct buf *buf, u32 type, u16 misc, u16 size)
+{
+	struct perf_event_header header = {
+		.type = type, .misc = misc, .size = size,
+	};
+
+	put(buf, &header, sizeof(header));
+}
+
+/* What sample_id_all appends to a record, for the sample type of write_attrs() */
+static void put_sample_id(struct buf *buf, u64 time)
+{
+	put_u64(buf, 0);
+	put_u64(buf, time);
+	put_u64(buf, 0);
+	put_u64(buf, DUMMY_ID);
+}
+
+#define SAMPLE_ID_SIZE 32
+
+static void put_poke(struct text_poke_test *t, u64 time, u64 addr,
+		     const void *old, u16 old_len, const void *new, u16 new_len)
+{
+	u16 bytes = 2 + 2 + old_len + new_len;
+	u16 padding = roundup(bytes, 8) - bytes;
+	const u64 zero = 0;
+
+	put_header(&t->events, PERF_RECORD_TEXT_POKE, PERF_RECORD_MISC_KERNEL,
+		   8 + 8 + bytes + padding + SAMPLE_ID_SIZE);
+	put_u64(&t->events, addr);
+	put(&t->events, &old_len, sizeof(old_len));
+	put(&t->events, &new_len, sizeof(new_len));
+	put(&t->events, old, old_len);
+	put(&t->events, new, new_len);
+	put(&t->events, &zero, padding);
+	put_sample_id(&t->events, time);
+}
+
+static void put_slot(struct text_poke_test *t, u64 time, u16 flags)
+{
+	const char name[16] = "slot";
+	const u16 type = PERF_RECORD_KSYMBOL_TYPE_OOL;
+
+	put_header(&t->events, PERF_RECORD_KSYMBOL, PERF_RECORD_MISC_KERNEL,
+		   8 + 16 + sizeof(name) + SAMPLE_ID_SIZE);
+	put_u64(&t->events, SLOT);
+	put_u32(&t->events, 0x1000);
+	put(&t->events, &type, sizeof(type));
+	put(&t->events, &flags, sizeof(flags));
+	put(&t->events, name, sizeof(name));
+	put_sample_id(&t->events, time);
+}
+
+static void put_lost(struct text_poke_test *t, u64 time, u64 lost)
+{
+	put_header(&t->events, PERF_RECORD_LOST, 0, 8 + 16 + SAMPLE_ID_SIZE);
+	put_u64(&t->events, DUMMY_ID);
+	put_u64(&t->events, lost);
+	put_sample_id(&t->events, time);
+}
+
+/* A record that is not so long as it says */
+static void put_broken_poke(struct text_poke_test *t, u64 time, u16 old_len, u16 new_len)
+{
+	put_header(&t->events, PERF_RECORD_TEXT_POKE, PERF_RECORD_MISC_KERNEL, 8 + 8 + 8 + SAMPLE_ID_SIZE);
+	put_u64(&t->events, SITE);
+	put(&t->events, &old_len, sizeof(old_len));
+	put(&t->events, &new_len, sizeof(new_len));
+	put_u32(&t->events, 0);
+	put_sample_id(&t->events, time);
+}
+
+/* The records with which a file begins */
+static void put_kernel_mmap(struct text_poke_test *t)
+{
+	char name[40] = "[kernel.kallsyms]_text";
+
+	put_header(&t->events, PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL,
+		   8 + 8 + 24 + sizeof(name) + SAMPLE_ID_SIZE);
+	put_u32(&t->events, -1);
+	put_u32(&t->events, 0);
+	put_u64(&t->events, TEXT_START);
+	put_u64(&t->events, TEXT_SIZE);
+	put_u64(&t->events, TEXT_START);
+	put(&t->events, name, sizeof(name));
+	put_sample_id(&t->events, 0);
+}
+
+static void put_pt_info(struct text_poke_test *t)
+{
+	u64 priv[INTEL_PT_AUXTRACE_PRIV_MAX] = {
+		[INTEL_PT_PMU_TYPE]		= AUX_PMU_TYPE,
+		[INTEL_PT_TIME_MULT]		= 1,
+		[INTEL_PT_CAP_USER_TIME_ZERO]	= 1,
+		[INTEL_PT_TSC_BIT]		= 0x400,
+		[INTEL_PT_NORETCOMP_BIT]	= 1 << 11,
+		[INTEL_PT_PER_CPU_MMAPS]	= 1,
+	};
+
+	put_header(&t->events, PERF_RECORD_AUXTRACE_INFO, 0, 16 + sizeof(priv));
+	put_u32(&t->events, PERF_AUXTRACE_INTEL_PT);
+	put_u32(&t->events, 0);
+	put(&t->events, priv, sizeof(priv));
+}
+
+static void put_pt_ip(struct buf *buf, u8 packet, u64 ip)
+{
+	put_byte(buf, packet | 6 << 5);
+	put_u64(buf, ip);
+}
+
+#define PT_TIP 0x0d
+#define PT_FUP 0x1d
+
+static void put_pt_time(struct buf *buf, u64 time)
+{
+	put_byte(buf, 0x19);
+	put(buf, &time, 7);
+}
+
+static void put_pt_start(struct text_poke_test *t, u64 time)
+{
+	struct buf *buf = &t->trace;
+	const u8 psb[] = { 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82 };
+	const u8 mode_exec[] = { 0x99, 1 };
+	const u8 psbend[] = { 2, 0x23 };
+
+	put(buf, psb, sizeof(psb));
+	put_pt_time(buf, time);
+	put(buf, mode_exec, sizeof(mode_exec));
+	put_pt_ip(buf, PT_FUP, SITE);
+	put(buf, psbend, sizeof(psbend));
+}
+
+static void expect(struct text_poke_test *t, u64 from, u64 to)
+{
+	t->expected[t->nr_expected++] = (struct branch){ from, to };
+}
+
+static void put_pt_loop(struct text_poke_test *t, u64 time)
+{
+	put_pt_time(&t->trace, time);
+	put_pt_ip(&t->trace, PT_TIP, SITE);
+}
+
+static void put_pt_interrupt(struct text_poke_test *t, u64 time)
+{
+	expect(t, SITE, VECTOR);
+	put_pt_time(&t->trace, time);
+	put_pt_ip(&t->trace, PT_FUP, SITE);
+	put_pt_ip(&t->trace, PT_TIP, VECTOR);
+	put_pt_ip(&t->trace, PT_TIP, SITE);
+}
+
+static int x86_jump(u8 *text, u64 from, u64 to)
+{
+	const s32 offset = to - (from + 5);
+
+	text[0] = 0xe9;
+	memcpy(text + 1, &offset, sizeof(offset));
+	return 5;
+}
+
+/* To a register, so that each round has a packet */
+static int x86_back(u8 *text, u64 from __maybe_unused)
+{
+	text[0] = 0xff;
+	text[1] = 0xe0;
+	return 2;
+}
+
+static const struct isa x86 = {
+	.name		= "Intel PT",
+	.machine	= EM_X86_64,
+	.aux_config	= 0x400 | 0x2000 | 1,
+	.nop		= { 0x0f, 0x1f, 0x44, 0x00, 0x00 },
+	.eret		= { 0x48, 0xcf },
+	.site_len	= 5,
+	.eret_len	= 2,
+	.jump		= x86_jump,
+	.back		= x86_back,
+	.put_info	= put_pt_info,
+	.put_start	= put_pt_start,
+	.put_loop	= put_pt_loop,
+	.put_interrupt	= put_pt_interrupt,
+};
+
+#define ETM_CONTEXT	0x1234
+
+static void put_cs_info(struct text_poke_test *t)
+{
+	const struct perf_record_time_conv conv = {
+		.header = { .type = PERF_RECORD_TIME_CONV, .size = sizeof(conv) },
+		.time_mult = 1, .time_mask = -1, .cap_user_time_zero = 1,
+	};
+	u64 cpu[CS_ETMV4_PRIV_MAX] = {
+		[CS_ETM_MAGIC]			= 0x4040404040404040ULL,
+		[CS_ETM_NR_TRC_PARAMS]		= CS_ETMV4_PRIV_MAX - CS_ETMV4_TRCCONFIGR,
+		[CS_ETMV4_TRCCONFIGR]		= 1 << 11 | 1 << 6,
+		[CS_ETMV4_TRCTRACEIDR]		= 0x10,
+		[CS_ETMV4_TRCIDR0]		= 8 << 24 | 1 << 29,
+		[CS_ETMV4_TRCIDR1]		= 4 << 8 | 4 << 4,
+		[CS_ETMV4_TRCIDR2]		= 0x488,
+		[CS_ETMV4_TRCAUTHSTATUS]	= 0xcc,
+		[CS_ETMV4_TS_SOURCE]		= !t->foreign_time,
+	};
+
+	put(&t->events, &conv, sizeof(conv));
+	put_header(&t->events, PERF_RECORD_AUXTRACE_INFO, 0, 16 + 24 + sizeof(cpu));
+	put_u32(&t->events, PERF_AUXTRACE_CS_ETM);
+	put_u32(&t->events, 0);
+	put_u64(&t->events, 1);
+	put_u64(&t->events, (u64)AUX_PMU_TYPE << 32 | 1);
+	put_u64(&t->events, 0);
+	put(&t->events, cpu, sizeof(cpu));
+}
+
+static void put_etm_ip(struct buf *buf, u8 packet, u64 ip)
+{
+	put_byte(buf, packet);
+	put_byte(buf, ip >> 2 & 0x7f);
+	put_byte(buf, ip >> 9 & 0x7f);
+	put(buf, (u8 *)&ip + 2, 6);
+}
+
+/* The address, and EL1 as the context */
+static void put_etm_context(struct buf *buf, u64 ip)
+{
+	put_etm_ip(buf, 0x85, ip);
+	put_byte(buf, 0xb1);
+	put_u32(buf, ETM_CONTEXT);
+}
+
+static void put_etm_time(struct buf *buf, u64 time)
+{
+	put_byte(buf, 2);
+	for (; time > 0x7f; time >>= 7)
+		put_byte(buf, time | 0x80);
+	put_byte(buf, time);
+}
+
+#define ETM_ATOM_E 0xf7
+
+static void put_etm_start(struct text_poke_test *t, u64 time)
+{
+	const u8 sync[] = {
+		0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80,	/* A-Sync */
+		1, 1, 0,				/* Trace Info */
+		4,					/* Trace On */
+	};
+
+	put(&t->trace, sync, sizeof(sync));
+	put_etm_context(&t->trace, SITE);
+	put_etm_time(&t->trace, time);
+}
+
+static void put_etm_loop(struct text_poke_test *t, u64 time)
+{
+	if (!t->sparse)
+		put_etm_time(&t->trace, time);
+	if (t->jumps)
+		put_byte(&t->trace, ETM_ATOM_E);
+	put_byte(&t->trace, ETM_ATOM_E);
+}
+
+/* perf takes the branch that led to the site for one to the vector */
+static void put_etm_interrupt(struct text_poke_test *t, u64 time)
+{
+	const u8 irq[] = { 6, 14 << 1 | 1 << 6 };
+
+	t->expected[t->nr_expected - 1].to = VECTOR;
+	put_etm_time(&t->trace, time);
+	put(&t->trace, irq, sizeof(irq));
+	put_etm_ip(&t->trace, 0x9d, SITE);
+	put_etm_context(&t->trace, VECTOR);
+	put_byte(&t->trace, ETM_ATOM_E);
+	put_etm_context(&t->trace, SITE);
+	put_etm_time(&t->trace, time + 10);
+}
+
+static int arm64_jump(u8 *text, u64 from, u64 to)
+{
+	const u32 insn = 0x14000000 | ((to - from) >> 2 & 0x3ffffff);
+
+	memcpy(text, &insn, sizeof(insn));
+	return sizeof(insn);
+}
+
+static int arm64_back(u8 *text, u64 from)
+{
+	return arm64_jump(text, from, SITE);
+}
+
+static const struct isa arm64 = {
+	.name		= "CoreSight",
+	.machine	= EM_AARCH64,
+	.aux_config	= 1 << 28 | 1 << 14,
+	.aux_flags	= PERF_AUX_FLAG_CORESIGHT_FORMAT_RAW,
+	.nop		= { 0x1f, 0x20, 0x03, 0xd5 },
+	.eret		= { 0xe0, 0x03, 0x9f, 0xd6 },
+	.site_len	= 4,
+	.eret_len	= 4,
+	.jump		= arm64_jump,
+	.back		= arm64_back,
+	.untold		= 3,
+	.put_info	= put_cs_info,
+	.put_start	= put_etm_start,
+	.put_loop	= put_etm_loop,
+	.put_interrupt	= put_etm_interrupt,
+};
+
+/* The CPU goes once through the loop */
+static void trace_loop(struct text_poke_test *t, u64 time)
+{
+	if (t->jumps)
+		expect(t, SITE, t->detour);
+	expect(t, t->jumps ? t->detour : SITE + t->isa->site_len, SITE);
+	t->isa->put_loop(t, time);
+}
+
+/* It takes an interrupt before it executes the site, and comes back */
+static void trace_interrupt(struct text_poke_test *t, u64 time)
+{
+	t->isa->put_interrupt(t, time);
+	expect(t, VECTOR, SITE);
+}
+
+static void trace_loops(struct text_poke_test *t, u64 from, u64 to)
+{
+	for (; from < to; from += 100)
+		trace_loop(t, from);
+}
+
+/* The kernel changes the site: from then on the CPU executes the other text */
+static void poke(struct text_poke_test *t, u64 time)
+{
+	const u8 *nop = t->isa->nop;
+	u8 jump[8];
+	const u8 len = t->isa->jump(jump, SITE, t->detour);
+
+	put_poke(t, time, SITE, t->jumps ? jump : nop, len, t->jumps ? nop : jump, len);
+	t->jumps = !t->jumps;
+	trace_interrupt(t, time + 50);
+}
+
+static void put_trace(struct text_poke_test *t)
+{
+	const u64 size = t->trace.len;
+
+	put_header(&t->events, PERF_RECORD_AUX, 0, 8 + 24 + SAMPLE_ID_SIZE);
+	put_u64(&t->events, 0);
+	put_u64(&t->events, size);
+	put_u64(&t->events, t->isa->aux_flags);
+	put_sample_id(&t->events, 1000000);
+
+	t->aux_at = t->events.len;
+	put_header(&t->events, PERF_RECORD_AUXTRACE, 0, sizeof(struct perf_record_auxtrace));
+	put_u64(&t->events, size);
+	put_u64(&t->events, 0);
+	put_u64(&t->events, t->ref);
+	put_u32(&t->events, 0);
+	put_u32(&t->events, -1);
+	put_u32(&t->events, 0);
+	put_u32(&t->events, 0);
+	put(&t->events, t->trace.data, size);
+}
+
+static const char *in_dir(struct text_poke_test *t, const char *name)
+{
+	static char path[4][128];
+	static int i;
+
+	i = (i + 1) % 4;
+	snprintf(path[i], sizeof(path[i]), "%s/%s", t->dir, name);
+	return path[i];
+}
+
+static int write_file(struct text_poke_test *t, const char *name, const struct buf *buf)
+{
+	int fd = open(in_dir(t, name), O_CREAT | O_WRONLY | O_TRUNC, 0600);
+	bool ok;
+
+	if (fd < 0)
+		return -errno;
+	ok = writen(fd, buf->data, buf->len) == (ssize_t)buf->len;
+	close(fd);
+	return ok ? 0 : -EIO;
+}
+
+static void make_text(struct text_poke_test *t, u8 *text)
+{
+	const struct isa *isa = t->isa;
+
+	memcpy(text + SITE - TEXT_START, isa->nop, isa->site_len);
+	if (t->boot_jumps)
+		isa->jump(text + SITE - TEXT_START, SITE, DETOUR);
+	isa->back(text + SITE - TEXT_START + isa->site_len, SITE + isa->site_len);
+	isa->back(text + DETOUR - TEXT_START, DETOUR);
+	memcpy(text + VECTOR - TEXT_START, isa->eret, isa->eret_len);
+}
+
+/* A vmlinux with nothing but the loop */
+static int write_vmlinux(struct text_poke_test *t)
+{
+	static const char strings[] = "\0.text\0.symtab\0.strtab\0_text\0loop";
+	enum { TEXT = 0x1000, SYMS = TEXT + TEXT_SIZE, STRS = SYMS + 0x100, SECTIONS = STRS + 0x100 };
+	static u8 image[SECTIONS + 4 * sizeof(Elf64_Shdr)];
+	struct buf buf = { .data = image, .len = sizeof(image) };
+	Elf64_Ehdr *ehdr = (void *)image;
+	Elf64_Phdr *phdr = (void *)(ehdr + 1);
+	Elf64_Sym *syms = (void *)(image + SYMS);
+	Elf64_Shdr *shdr = (void *)(image + SECTIONS);
+
+	*ehdr = (Elf64_Ehdr) {
+		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
+		.e_type = ET_EXEC, .e_machine = t->isa->machine, .e_version = EV_CURRENT,
+		.e_entry = TEXT_START, .e_ehsize = sizeof(*ehdr),
+		.e_phoff = sizeof(*ehdr), .e_phentsize = sizeof(*phdr), .e_phnum = 1,
+		.e_shoff = SECTIONS, .e_shentsize = sizeof(*shdr), .e_shnum = 4, .e_shstrndx = 3,
+	};
+	*phdr = (Elf64_Phdr) {
+		.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_offset = TEXT, .p_vaddr = TEXT_START,
+		.p_filesz = TEXT_SIZE, .p_memsz = TEXT_SIZE, .p_align = 0x1000,
+	};
+	make_text(t, image + TEXT);
+	syms[1] = (Elf64_Sym) {
+		.st_name = 23, .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_NOTYPE),
+		.st_shndx = 1, .st_value = TEXT_START,
+	};
+	syms[2] = (Elf64_Sym) {
+		.st_name = 29, .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
+		.st_shndx = 1, .st_value = SITE, .st_size = 0x100,
+	};
+	memcpy(image + STRS, strings, sizeof(strings));
+	shdr[1] = (Elf64_Shdr) {
+		.sh_name = 1, .sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
+		.sh_addr = TEXT_START, .sh_offset = TEXT, .sh_size = TEXT_SIZE, .sh_addralign = 16,
+	};
+	shdr[2] = (Elf64_Shdr) {
+		.sh_name = 7, .sh_type = SHT_SYMTAB, .sh_offset = SYMS, .sh_size = 3 * sizeof(*syms),
+		.sh_link = 3, .sh_info = 1, .sh_addralign = 8, .sh_entsize = sizeof(*syms),
+	};
+	shdr[3] = (Elf64_Shdr) {
+		.sh_name = 15, .sh_type = SHT_STRTAB, .sh_offset = STRS, .sh_size = sizeof(strings),
+		.sh_addralign = 1,
+	};
+	return write_file(t, "vmlinux", &buf);
+}
+
+static void put_attr(struct buf *buf, struct perf_event_attr *attr, u64 ids_at)
+{
+	struct perf_file_section ids = { .offset = ids_at, .size = sizeof(u64) };
+
+	attr->size = sizeof(*attr);
+	attr->sample_period = 1;
+	attr->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+			    PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
+	attr->sample_id_all = 1;
+	attr->exclude_guest = 1;
+	put(buf, attr, sizeof(*attr));
+	put(buf, &ids, sizeof(ids));
+}
+
+/* The file: header, ids, attributes, events, and the index of the traces */
+static int write_data(struct text_poke_test *t, const char *name)
+{
+	struct perf_event_attr aux = { .type = AUX_PMU_TYPE, .config = t->isa->aux_config, .exclude_user = 1 };
+	struct perf_event_attr dummy = {
+		.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY,
+		.text_poke = 1, .ksymbol = 1, .mmap = 1,
+	};
+	const u64 ids_at = sizeof(struct perf_file_header), attrs_at = ids_at + 2 * sizeof(u64);
+	const u64 attr_size = sizeof(struct perf_event_attr) + sizeof(struct perf_file_section);
+	const u64 data_at = attrs_at + 2 * attr_size, end = data_at + t->events.len;
+	struct perf_file_section index = {
+		.offset = end + sizeof(index), .size = 3 * sizeof(u64),
+	};
+	struct perf_file_header header = {
+		.magic = 0x32454c4946524550ULL, .size = sizeof(header), .attr_size = attr_size,
+		.attrs = { .offset = attrs_at, .size = 2 * attr_size },
+		.data = { .offset = data_at, .size = t->events.len },
+	};
+	struct buf buf = {};
+	int err;
+
+	__set_bit(HEADER_AUXTRACE, header.adds_features);
+	put(&buf, &header, sizeof(header));
+	put_u64(&buf, AUX_ID);
+	put_u64(&buf, DUMMY_ID);
+	put_attr(&buf, &aux, ids_at);
+	put_attr(&buf, &dummy, ids_at + sizeof(u64));
+	put(&buf, t->events.data, t->events.len);
+	put(&buf, &index, sizeof(index));
+	put_u64(&buf, 1);
+	put_u64(&buf, data_at + t->aux_at);
+	put_u64(&buf, sizeof(struct perf_record_auxtrace));
+	err = write_file(t, name, &buf);
+	zfree(&buf.data);
+	return err;
+}
+
+static __printf(3, 4) int run_perf(struct text_poke_test *t, const char *out, const char *fmt, ...)
+{
+	char args[1024], *cmd;
+	va_list ap;
+	int ret;
+
+	va_start(ap, fmt);
+	vsnprintf(args, sizeof(args), fmt, ap);
+	va_end(ap);
+	if (asprintf(&cmd, "timeout 20 %s %s >%s 2>%s", t->perf, args, in_dir(t, out), in_dir(t, "said")) < 0)
+		return -ENOMEM;
+	pr_debug("%s\n", cmd);
+	ret = system(cmd);
+	free(cmd);
+	return ret;
+}
+
+/* What perf has complained about */
+static void read_said(struct text_poke_test *t)
+{
+	int fd = open(in_dir(t, "said"), O_RDONLY);
+	ssize_t len = 0;
+
+	if (fd >= 0) {
+		len = read(fd, t->said, sizeof(t->said) - 1);
+		close(fd);
+	}
+	t->said[len > 0 ? len : 0] = 0;
+	pr_debug("%s", t->said);
+}
+
+/* Finds from => to in a line, behind the name of the event if that is printed */
+static bool parse_branch(const char *line, struct branch *branch)
+{
+	const char *from = strstr(line, "branches:");
+
+	from = from ? from + strcspn(from, " ") : line;
+	return sscanf(from, " %" SCNx64, &branch->from) == 1 && (line = strstr(from, "=> ")) &&
+	       sscanf(line, "=> %" SCNx64, &branch->to) == 1;
+}
+
+/* Lists the branches; where a side is zero a trace begins or ends */
+static int read_branches(struct text_poke_test *t, const char *name)
+{
+	FILE *file = fopen(in_dir(t, name), "r");
+	struct branch branch;
+	char line[512];
+
+	if (!file)
+		return -errno;
+	t->nr_found = 0;
+	while (fgets(line, sizeof(line), file) && t->nr_found < MAX_BRANCHES) {
+		if (parse_branch(line, &branch) && branch.from && branch.to)
+			t->found[t->nr_found++] = branch;
+	}
+	fclose(file);
+	return 0;
+}
+
+static int decode(struct text_poke_test *t, const char *name)
+{
+	int err = run_perf(t, "branches", "script -i %s -k %s --itrace=b -F ip,addr",
+			   in_dir(t, name), in_dir(t, "vmlinux"));
+
+	read_said(t);
+	return err ?: read_branches(t, "branches");
+}
+
+static int compare(struct text_poke_test *t)
+{
+	unsigned int i;
+
+	for (i = 0; i < max(t->nr_found, t->nr_expected); i++) {
+		const struct branch *e = &t->expected[i], *f = &t->found[i];
+
+		if (i >= t->nr_found && i >= t->nr_expected - t->isa->untold)
+			break;
+		if (i < min(t->nr_found, t->nr_expected) && e->from == f->from && e->to == f->to)
+			continue;
+		pr_debug("%s: branch %u of %u: %" PRIx64 " => %" PRIx64 ", decoded %u: %" PRIx64 " => %" PRIx64 "\n",
+			 t->isa->name, i, t->nr_expected,
+			 i < t->nr_expected ? e->from : 0, i < t->nr_expected ? e->to : 0, t->nr_found,
+			 i < t->nr_found ? f->from : 0, i < t->nr_found ? f->to : 0);
+		return TEST_FAIL;
+	}
+	return TEST_OK;
+}
+
+static int begin(struct text_poke_test *t, const struct isa *isa)
+{
+	*t = (struct text_poke_test){ .isa = isa, .detour = DETOUR };
+	strcpy(t->dir, "/tmp/perf-text-poke-XXXXXX");
+	perf_exe(t->perf, sizeof(t->perf));
+	if (!mkdtemp(t->dir))
+		return -errno;
+	isa->put_info(t);
+	put_kernel_mmap(t);
+	isa->put_start(t, 500);
+	return write_vmlinux(t);
+}
+
+static int end(struct text_poke_test *t, int ret)
+{
+	char cmd[128];
+
+	snprintf(cmd, sizeof(cmd), "rm -rf %s", t->dir);
+	if (verbose <= 1 && system(cmd))
+		pr_debug("%s failed\n", cmd);
+	zfree(&t->events.data);
+	zfree(&t->trace.data);
+	return ret;
+}
+
+/* How often perf says that */
+static int said(struct text_poke_test *t, const char *what)
+{
+	const char *p = t->said;
+	int n = 0;
+
+	while ((p = strstr(p, what))) {
+		p += strlen(what);
+		n++;
+	}
+	return n;
+}
+
+/* The loop, across a poke and back */
+static int make_file(struct text_poke_test *t, const struct isa *isa, u64 ref)
+{
+	int err = begin(t, isa);
+
+	if (err)
+		return err;
+	t->ref = ref;
+	trace_loops(t, 1000, 2000);
+	poke(t, 2000);
+	trace_loops(t, 3000, 4000);
+	poke(t, 4000);
+	trace_loops(t, 5000, 6000);
+	put_trace(t);
+	return write_data(t, "perf.data");
+}
+
+static int test__pt(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
+{
+	struct text_poke_test t;
+
+	if (make_file(&t, &x86, 1) || decode(&t, "perf.data"))
+		return end(&t, TEST_FAIL);
+	return end(&t, compare(&t));
+}
+
+/* Without a reference no packet has a time; there is nothing to decode, and nothing to crash on */
+static int test__pt_no_reference(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
+{
+	struct text_poke_test t;
+
+	if (make_file(&t, &x86, 0) || decode(&t, "perf.data"))
+		return end(&t, TEST_FAIL);
+	return end(&t, TEST_OK);
+}
+
+static int inject(struct text_poke_test *t)
+{
+	int err = run_perf(t, "out", "inject -i %s -o %s -k %s --itrace=b", in_dir(t, "perf.data"),
+			   in_dir(t, "injected.data"), in_dir(t, "vmlinux"));
+
+	read_said(t);
+	if (err)
+		return err;
+	err = run_perf(t, "branches", "script -i %s -k %s", in_dir(t, "injected.data"),
+		       in_dir(t, "vmlinux"));
+	return err ?: read_branches(t, "branches");
+}
+
+static int test__pt_inject(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
+{
+	struct text_poke_test t;
+
+	if (make_file(&t, &x86, 1) || inject(&t))
+		return end(&t, TEST_FAIL);
+	return end(&t, compare(&t));
+}
+
+/* The detour is in memory that comes and goes, and is only known from the records */
+static int make_slot_file(struct text_poke_test *t, const struct isa *isa)
+{
+	int err = begin(t, isa);
+	u8 zero[8] = {}, back[8], len;
+
+	if (err)
+		return err;
+	t->ref = 1;
+	t->detour = SLOT;
+	trace_loops(t, 1000, 1500);
+	put_slot(t, 1600, 0);
+	len = isa->back(back, SLOT);
+	put_poke(t, 1700, SLOT, zero, len, back, len);
+	poke(t, 2000);
+	trace_loops(t, 3000, 3500);
+	poke(t, 4000);
+	put_slot(t, 4500, PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER);
+	trace_loops(t, 5000, 5500);
+	put_trace(t);
+	return write_data(t, "perf.data");
+}
+
+static int test__pt_slot(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
+{
+	struct text_poke_test t;
+
+	if (make_slot_file(&t, &x86) || decode(&t, "perf.data"))
+		return end(&t, TEST_FAIL);
+	return end(&t, compare(&t));
+}
+
+static int test__cs_slot(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
+{
+	struct text_poke_test t;
+
+	if (!have_coresight)
+		return TEST_SKIP;
+	if (make_slot_file(&t, &arm64) || decode(&t, "perf.data"))
+		return end(&t, TEST_FAIL);
+	return end(&t, compare(&t));
+}
+
+/* If times cannot be compared the text is not known, and perf says so, once */
+static int test__cs_foreign_time(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
+{
+	struct text_poke_test t;
+
+	if (!have_coresight)
+		return TEST_SKIP;
+	if (begin(&t, &arm64))
+		return end(&t, TEST_FAIL);
+	t.events.len = 0;
+	t.foreign_time = true;
+	arm64.put_info(&t);
+	put_kernel_mmap(&t);
+	trace_loops(&t, 1000, 1500);
+	poke(&t, 2000);
+	poke(&t, 3000);
+	put_trace(&t);
+	if (write_data(&t, "perf.data") || decode(&t, "perf.data"))
+		return end(&t, TEST_FAIL);
+	return end(&t, said(&t, "Kernel text has changed") == 1 ? TEST_OK : TEST_FAIL);
+}
+
+/* The text of vmlinux is not what the kernel begins with, but the records know that */
+static int boot(const struct isa *isa)
+{
+	struct text_poke_test t;
+
+	if (begin(&t, isa))
+		return end(&t, TEST_FAIL);
+	t.ref = 1;
+	t.boot_jumps = true;
+	if (write_vmlinux(&t))
+		return end(&t, TEST_FAIL);
+	trace_loops(&t, 1000, 2000);
+	poke(&t, 2000);
+	trace_loops(&t, 3000, 3500);
+	poke(&t, 4000);
+	trace_loops(&t, 5000, 6000);
+	put_trace(&t);
+	if (write_data(&t, "perf.data") || decode(&t, "perf.data") ||
+	    said(&t, "no copy of the kernel") != 1)
+		return end(&t, TEST_FAIL);
+	return end(&t, compare(&t));
+}
+
+static int test__pt_boot(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
+{
+	return boot(&x86);
+}
+
+static int test__cs_boot(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
+{
+	return have_coresight ? boot(&arm64) : TEST_SKIP;
+}
+
+static int test__lost(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
+{
+	struct text_poke_test t;
+
+	if (begin(&t, &x86))
+		return end(&t, TEST_FAIL);
+	t.ref = 1;
+	trace_loops(&t, 1000, 2000);
+	poke(&t, 2000);
+	put_lost(&t, 3000, 7);
+	trace_loops(&t, 3000, 4000);
+	poke(&t, 4000);
+	put_lost(&t, 5000, 4);
+	trace_loops(&t, 5000, 6000);
+	put_trace(&t);
+	if (write_data(&t, "perf.data") || decode(&t, "perf.data"))
+		return end(&t, TEST_FAIL);
+	if (said(&t, "Lost 11 records between 0.000002000 and 0.000005000") != 1)
+		return end(&t, TEST_FAIL);
+	return end(&t, compare(&t));
+}
+
+/* What is wrong with a record does no harm to the others, and is told */
+static int test__broken(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
+{
+	const u8 zero[64] = {};
+	struct text_poke_test t;
+
+	if (begin(&t, &x86))
+		return end(&t, TEST_FAIL);
+	t.ref = 1;
+	trace_loops(&t, 1000, 2000);
+	put_broken_poke(&t, 1900, 0, 65535);
+	put_broken_poke(&t, 1901, 65535, 65535);
+	put_broken_poke(&t, 1902, 30, 30);
+	put_header(&t.events, PERF_RECORD_TEXT_POKE, PERF_RECORD_MISC_KERNEL, 8);
+	put_poke(&t, 1903, SLOT, zero, 5, zero, 0);
+	put_poke(&t, 1904, 0x1000, zero, 5, zero, 5);
+	put_poke(&t, 1905, -4ULL, zero, 5, zero, 64);
+	put_poke(&t, 1906, TEXT_START + TEXT_SIZE - 4, zero, 8, zero, 8);
+	poke(&t, 2000);
+	trace_loops(&t, 3000, 4000);
+	put_trace(&t);
+	if (write_data(&t, "perf.data") || decode(&t, "perf.data"))
+		return end(&t, TEST_FAIL);
+	if (said(&t, "4 records of changed kernel text are broken") != 1 ||
+	    said(&t, "3 changes of kernel text are where perf knows of no code") != 1)
+		return end(&t, TEST_FAIL);
+	return end(&t, compare(&t));
+}
+
+/* perf ends by itself, by whatever error: not by a signal, which the shell adds to 128, nor by timeout */
+static bool ends(struct text_poke_test *t)
+{
+	int ret;
+
+	if (write_data(t, "perf.data"))
+		return false;
+	ret = run_perf(t, "branches", "script -i %s -k %s --itrace=b -F ip,addr",
+		       in_dir(t, "perf.data"), in_dir(t, "vmlinux"));
+	read_said(t);
+	if (!WIFEXITED(ret))
+		return false;
+	ret = WEXITSTATUS(ret);
+	return ret != 124 && (ret < 128 || ret > 128 + 31);
+}
+
+/* Files that end anywhere, and records without a length */
+static int truncated(const struct isa *isa)
+{
+	struct text_poke_test t;
+	size_t len, at;
+
+	if (make_file(&t, isa, 1))
+		return end(&t, TEST_FAIL);
+	len = t.events.len;
+	for (at = len - 8; at > len / 2; at -= len / 16 & ~7) {
+		t.events.len = at;
+		if (!ends(&t))
+			return end(&t, TEST_FAIL);
+	}
+	t.events.len = len;
+	memset(t.events.data + t.aux_at - 64, 0, 8);
+	return end(&t, ends(&t) ? TEST_OK : TEST_FAIL);
+}
+
+static int test__pt_truncated(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
+{
+	return truncated(&x86);
+}
+
+static int test__cs_truncated(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
+{
+	return have_coresight ? truncated(&arm64) : TEST_SKIP;
+}
+
+/* No timestamps but with interrupts: what the decode cannot know is told */
+static int test__cs_sparse(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
+{
+	struct text_poke_test t;
+
+	if (!have_coresight)
+		return TEST_SKIP;
+	if (begin(&t, &arm64))
+		return end(&t, TEST_FAIL);
+	t.sparse = true;
+	trace_loops(&t, 1000, 2000);
+	poke(&t, 50000);
+	trace_loops(&t, 51000, 52000);
+	put_trace(&t);
+	if (write_data(&t, "perf.data") || decode(&t, "perf.data"))
+		return end(&t, TEST_FAIL);
+	return end(&t, said(&t, "changed in 1 gaps, of up to 49550 ns") == 1 ? TEST_OK : TEST_FAIL);
+}
+
+static int test__cs(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
+{
+	struct text_poke_test t;
+
+	if (!have_coresight)
+		return TEST_SKIP;
+	if (make_file(&t, &arm64, 0) || decode(&t, "perf.data"))
+		return end(&t, TEST_FAIL);
+	return end(&t, compare(&t));
+}
+
+static int test__cs_inject(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
+{
+	struct text_poke_test t;
+
+	if (!have_coresight)
+		return TEST_SKIP;
+	if (make_file(&t, &arm64, 0) || inject(&t))
+		return end(&t, TEST_FAIL);
+	return end(&t, compare(&t));
+}
+
+static struct test_case text_poke_tests[] = {
+	TEST_CASE("Intel PT across text pokes", pt),
+	TEST_CASE("Intel PT, text pokes of a slot", pt_slot),
+	TEST_CASE("perf inject, Intel PT across text pokes", pt_inject),
+	TEST_CASE("Intel PT and text pokes without kcore", pt_boot),
+	TEST_CASE("Lost records and text pokes", lost),
+	TEST_CASE("Broken records of text pokes", broken),
+	TEST_CASE("Intel PT and text pokes, broken files", pt_truncated),
+	TEST_CASE("Intel PT and text pokes without a reference", pt_no_reference),
+	TEST_CASE_REASON("CoreSight across text pokes", cs, "no CoreSight"),
+	TEST_CASE_REASON("CoreSight, text pokes of a slot", cs_slot, "no CoreSight"),
+	TEST_CASE_REASON("CoreSight and text pokes, by different clocks", cs_foreign_time, "no CoreSight"),
+	TEST_CASE_REASON("CoreSight and text pokes, few timestamps", cs_sparse, "no CoreSight"),
+	TEST_CASE_REASON("CoreSight and text pokes without kcore", cs_boot, "no CoreSight"),
+	TEST_CASE_REASON("CoreSight and text pokes, broken files", cs_truncated, "no CoreSight"),
+	TEST_CASE_REASON("perf inject, CoreSight across text pokes", cs_inject, "no CoreSight"),
+	{ .name = NULL, }
+};
+
+struct test_suite suite__text_poke = {
+	.desc = "Hardware trace of text that changes",
+	.test_cases = text_poke_tests,
+};
