@@ -548,6 +548,15 @@ static bool stays(const void *addr)
 	       !is_kernel_inittext((unsigned long)addr);
 }
 
+/* It may have been taken out for a CPU that has no need of it. */
+static bool is_bug(void *addr)
+{
+	struct text_poke_site site = { .addr = addr, .len = TEXT_POKE_UNIT };
+
+	memcpy(site.old, addr, TEXT_POKE_UNIT);
+	return arch_text_poke_maybe_bug(&site);
+}
+
 /*
  * One that is not about to be freed, and not refused for where it is; NULL: there
  * is none.
@@ -558,7 +567,8 @@ static void *find_some_bug(void)
 
 	for (entry = __start___bug_table; entry < __stop___bug_table; entry++)
 		if (stays(address_of(entry)) &&
-		    arch_text_poke_trappable(address_of(entry)))
+		    arch_text_poke_trappable(address_of(entry)) &&
+		    is_bug(address_of(entry)))
 			return address_of(entry);
 	return NULL;
 }

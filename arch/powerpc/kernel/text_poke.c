@@ -302,6 +302,50 @@ static const char *const no_trap_names[] __initconst = {
 	"arch300_idle_type",
 	"arch300_offline_stop",
 	"opal_resync_timebase",
+#ifdef CONFIG_KVM_BOOK3S_HV_POSSIBLE
+	/*
+	 * Around a guest of KVM HV: on its way in and out, before SRR0, SRR1 and
+	 * what the entry code has saved of it are read, or in real mode
+	 */
+	"kvmhv_vcpu_entry_p9", "accumulate_time", "check_need_tlb_flush",
+	"clear_slb_entry", "flush_guest_tlb", "load_spr_state",
+	"kvmppc_msr_hard_disable_set_facilities", "load_vcpu_state",
+	"radix_clear_slb", "restore_p9_host_os_sprs", "save_clear_guest_mmu",
+	"save_clear_host_mmu", "save_p9_host_os_sprs",
+	"slb_clear_invalidate_partition", "store_spr_state",
+	"store_vcpu_state", "switch_mmu_to_guest_hpt",
+	"switch_mmu_to_guest_radix", "switch_mmu_to_host", "freeze_pmu",
+	"switch_pmu_to_guest", "switch_pmu_to_host",
+	"kvmhv_p9_tm_emulation_early", "kvmppc_p9_realmode_hmi_handler",
+	"kvmppc_realmode_hmi_handler", "kvmppc_realmode_machine_check",
+	"kvmppc_realmode_mc_power7", "kvmppc_cur_subcore_size",
+	"kvmppc_subcore_enter_guest", "kvmppc_subcore_exit_guest",
+	"kvmppc_tb_resync_done", "kvmppc_tb_resync_required", "reload_slb",
+	"do_tlbies", "fixup_tlbie_lpid", "global_invalidates", "is_mmio_hpte",
+	"kvmppc_add_revmap_chain", "kvmppc_clear_ref_hpte",
+	"kvmppc_do_h_enter", "kvmppc_do_h_page_init_copy",
+	"kvmppc_do_h_page_init_zero", "kvmppc_do_h_remove", "kvmppc_get_hpa",
+	"kvmppc_h_bulk_remove", "kvmppc_h_clear_mod", "kvmppc_h_clear_ref",
+	"kvmppc_h_enter", "kvmppc_h_protect", "kvmppc_h_read",
+	"kvmppc_h_remove", "kvmppc_hpte_hv_fault",
+	"kvmppc_hv_find_lock_hpte", "kvmppc_invalidate_hpte",
+	"kvmppc_rm_h_page_init", "kvmppc_set_dirty_from_hpte",
+	"kvmppc_update_dirty_map", "mmio_cache_search", "real_vmalloc_addr",
+	"remove_revmap_chain", "revmap_for_hpte", "check_too_hard",
+	"find_available_hostcore", "grab_next_hostcore", "icp_eoi",
+	"icp_rm_check_resend", "icp_rm_clr_vcpu_irq", "icp_rm_deliver_irq",
+	"icp_rm_down_cppr", "icp_rm_set_vcpu_irq", "icp_rm_try_to_deliver",
+	"icp_rm_try_update", "icp_send_hcore_msg", "ics_rm_check_resend",
+	"ics_rm_eoi", "kvmppc_deliver_irq_passthru",
+	"kvmppc_rm_handle_irq_desc", "this_cpu_inc_rm", "xics_opal_set_server",
+	"xics_rm_h_cppr", "xics_rm_h_eoi", "xics_rm_h_ipi", "xics_rm_h_xirr",
+	"xics_rm_h_xirr_x", "get_irqmap", "inject_interrupt",
+	"kvmhv_commence_exit", "kvmhv_interrupt_vcore", "kvmhv_rm_send_ipi",
+	"kvmppc_check_need_tlb_flush", "kvmppc_check_passthru",
+	"kvmppc_guest_entry_inject_int", "kvmppc_inject_interrupt_hv",
+	"kvmppc_read_intr", "kvmppc_read_one_intr", "kvmppc_rm_h_confer",
+	"kvmppc_rm_h_random", "kvmppc_set_msr_hv",
+#endif
 };
 
 static struct text_poke_function no_trap[ARRAY_SIZE(no_trap_names)] __ro_after_init;
