@@ -72,6 +72,11 @@ enum text_poke_busted {
 	TEXT_POKE_BUSTED_UNDO_UNRECORDED,	/* without the reversals */
 	TEXT_POKE_BUSTED_UNDO_GROUP,	/* only the group that fails */
 
+	/* With the machine stopped. */
+	TEXT_POKE_BUSTED_STOP_NO_UNDO,	/* what was stored before one fails stays */
+	TEXT_POKE_BUSTED_STOP_UNRECORDED,
+	TEXT_POKE_BUSTED_STOP_LONG,	/* any number of changes shares a stop */
+
 	/* The trap handler. */
 	TEXT_POKE_BUSTED_LOOKUP_SHORT,	/* does not find the last site */
 	TEXT_POKE_BUSTED_LOOKUP_PASSED,	/* takes traps of others */

@@ -42,6 +42,9 @@ static int stats_show(struct seq_file *m, void *unused)
 	seq_printf(m, "rereads %llu\n", text_poke_rereads());
 	seq_printf(m, "armed_max_ns %llu\n",
 		   read_counter(&text_poke_longest_armed));
+	if (IS_ENABLED(CONFIG_HAVE_TEXT_POKE_STOP))
+		seq_printf(m, "stop_max_ns %llu\n",
+			   read_counter(&text_poke_longest_stop));
 	if (IS_ENABLED(CONFIG_TEXT_POKE_DEBUG)) {
 		seq_printf(m, "complaints %llu\n",
 			   read_counter(&text_poke_complaints));

@@ -140,12 +140,33 @@ void text_poke_fail_at(enum text_poke_fault point, unsigned int after)
 }
 
 /**
+ * text_poke_fail_from - let one thing that this task does fail from some time on
+ * @point:	what
+ * @after:	how often it shall work before
+ */
+void text_poke_fail_from(enum text_poke_fault point, unsigned int after)
+{
+	fail_times(point, -1, after);
+}
+
+/**
  * text_poke_fail_always - let one thing fail whenever this task does it
  * @point:	what
  */
 void text_poke_fail_always(enum text_poke_fault point)
 {
-	fail_times(point, -1, 0);
+	text_poke_fail_from(point, 0);
+}
+
+/**
+ * text_poke_fail_for - let fail here what a test lets fail in another task
+ * @task:	on behalf of which this one acts from now on; NULL: of itself
+ *
+ * Context: In a task that no test is of its own, as a stopper.
+ */
+void text_poke_fail_for(const struct task_struct *task)
+{
+	current->make_it_fail = task && task->make_it_fail;
 }
 
 /**

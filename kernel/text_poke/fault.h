@@ -4,6 +4,8 @@
 
 #include <linux/types.h>
 
+struct task_struct;
+
 /**
  * enum text_poke_fault - where fail_text_poke makes something fail
  * @TEXT_POKE_FAULT_MAP:	text cannot be mapped for writing
@@ -32,7 +34,9 @@ void text_poke_plan_stores(unsigned int nr);
 bool text_poke_store_fails(void);
 void text_poke_dawdle(void);
 void text_poke_fail_at(enum text_poke_fault point, unsigned int after);
+void text_poke_fail_from(enum text_poke_fault point, unsigned int after);
 void text_poke_fail_always(enum text_poke_fault point);
+void text_poke_fail_for(const struct task_struct *task);
 void text_poke_fail_no_more(void);
 #else
 static inline bool text_poke_should_fail(enum text_poke_fault point)
@@ -50,6 +54,7 @@ static inline bool text_poke_store_fails(void)
 static inline void text_poke_dawdle(void) { }
 static inline void text_poke_fail_at(enum text_poke_fault point,
 				     unsigned int after) { }
+static inline void text_poke_fail_for(const struct task_struct *task) { }
 static inline void text_poke_fail_no_more(void) { }
 #endif
 

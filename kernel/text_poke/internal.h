@@ -39,6 +39,18 @@ extern struct text_poke_stats text_poke_stats;
 /* For how many nanoseconds traps were armed, at most, from group to group. */
 extern u64 text_poke_longest_armed;
 
+/* For how many nanoseconds a CPU has changed text with the machine stopped, at most. */
+extern u64 text_poke_longest_stop;
+
+/*
+ * The number of changes that share a stop, at most: nothing else runs on any CPU
+ * meanwhile, not even a timer.  Each takes a mapping, which is invalidated on all
+ * CPUs, cache maintenance that reaches all of them, and a record: some
+ * microseconds on a large machine.  So a stop stays below a millisecond, which
+ * is the shortest tick.
+ */
+#define TEXT_POKE_STOP_CHANGES 128U
+
 /* What the runtime checker has found wrong since boot. */
 extern u64 text_poke_complaints;
 

@@ -16,73 +16,124 @@
  *
  * So all changes happen at one moment for every CPU, and records that are made
  * then are exact, but for what the poker itself runs between stores and records.
- * One stop serves any number of changes.  What can interrupt a CPU even so, as a
- * pseudo-NMI, may meet one.
+ * One stop serves TEXT_POKE_STOP_CHANGES of them, and more take more stops; if a
+ * later one fails, those before it are taken back, with stops and records of
+ * their own.  What can interrupt a CPU even so, as a pseudo-NMI, may meet one.
  */
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
 #include <linux/kernel.h>
 #include <linux/kprobes.h>
+#include <linux/minmax.h>
 #include <linux/perf_event.h>
+#include <linux/sched.h>
+#include <linux/sched/clock.h>
 #include <linux/sort.h>
 #include <linux/stop_machine.h>
 #include <linux/text_poke.h>
 
+#include "busted.h"
 #include "debug.h"
+#include "fault.h"
 #include "internal.h"
 
 /**
  * struct text_poke_stop - what is done while the machine is stopped
  * @changes:	what to write
  * @nr:		how many
+ * @undo:	put the old instructions back, over the new ones
  * @listening:	an event wants records
+ * @by:		the task that asks for it
  * @arrived:	how many CPUs do not run anything else any more
  * @done:	they may go on
- * @ret:	what text_poke_stopped() returns
+ * @ret:	0, -EFAULT if a store failed and nothing has changed, or -EIO if
+ *		something has even so
  */
 struct text_poke_stop {
 	const struct text_poke_change *changes;
 	unsigned int nr;
+	bool undo;
 	bool listening;
+	const struct task_struct *by;
 	atomic_t arrived;
 	bool done;
 	int ret;
 };
 
-/* Put the old instructions back where the first @nr changes were made. */
+u64 text_poke_longest_stop;
+
+static const u8 *before(const struct text_poke_stop *stop,
+			const struct text_poke_change *change)
+{
+	return stop->undo ? change->new : change->old;
+}
+
+static const u8 *after(const struct text_poke_stop *stop,
+		       const struct text_poke_change *change)
+{
+	return stop->undo ? change->old : change->new;
+}
+
+/* Put back what was there before the first @nr changes. */
 static int write_back(const struct text_poke_stop *stop, unsigned int nr)
 {
 	const struct text_poke_change *change;
 	int ret = 0;
 
+	if (busted(STOP_NO_UNDO))
+		return 0;
 	for (change = stop->changes; change < stop->changes + nr; change++)
-		if (text_poke_write(change->addr, change->old, TEXT_POKE_UNIT))
+		if (text_poke_write(change->addr, before(stop, change),
+				    TEXT_POKE_UNIT))
 			ret = -EIO;
 	return ret;
 }
 
 static int write_changes(const struct text_poke_stop *stop)
 {
+	const struct text_poke_change *change;
 	unsigned int i;
 	int ret;
 
 	for (i = 0; i < stop->nr; i++) {
-		ret = text_poke_write(stop->changes[i].addr,
-				      stop->changes[i].new, TEXT_POKE_UNIT);
+		change = &stop->changes[i];
+		ret = text_poke_write(change->addr, after(stop, change),
+				      TEXT_POKE_UNIT);
 		if (ret)
 			return write_back(stop, i) ?: ret;
 	}
 	return 0;
 }
 
+/* What is in the text now: all, none, or what could not be put back. */
 static void record_changes(const struct text_poke_stop *stop)
 {
 	const struct text_poke_change *change;
 
+	if (!stop->listening || busted(STOP_UNRECORDED))
+		return;
 	for (change = stop->changes; change < stop->changes + stop->nr; change++)
-		text_poke_record(change->addr, change->old, TEXT_POKE_UNIT,
-				 change->new, TEXT_POKE_UNIT);
+		if (!text_poke_verify(change->addr, after(stop, change),
+				      TEXT_POKE_UNIT))
+			text_poke_record(change->addr, before(stop, change),
+					 TEXT_POKE_UNIT, after(stop, change),
+					 TEXT_POKE_UNIT);
 }
+
+/* This CPU has it for itself. */
+static notrace void change_text(struct text_poke_stop *stop)
+{
+	u64 began = local_clock();
+
+	text_poke_fail_for(stop->by);
+	stop->ret = write_changes(stop);
+	text_poke_fail_for(NULL);
+	arch_text_poke_sync_cpu();
+	record_changes(stop);
+	text_poke_longest_stop = max(text_poke_longest_stop,
+				     local_clock() - began);
+}
+NOKPROBE_SYMBOL(change_text);
 
 /* The last CPU to arrive writes, when all others spin in here. */
 static notrace int stop_cpu(void *data)
@@ -90,10 +141,7 @@ static notrace int stop_cpu(void *data)
 	struct text_poke_stop *stop = data;
 
 	if (atomic_inc_return(&stop->arrived) == num_online_cpus()) {
-		stop->ret = write_changes(stop);
-		arch_text_poke_sync_cpu();
-		if (!stop->ret && stop->listening)
-			record_changes(stop);
+		change_text(stop);
 		/* Pairs with the acquire of those that wait. */
 		smp_store_release(&stop->done, true);
 	} else {
@@ -140,22 +188,75 @@ static int check_changes(struct text_poke_change *changes, unsigned int nr)
 	return ret;
 }
 
-static void count(const struct text_poke_stop *stop)
+/* How many changes share a stop. */
+static unsigned int most_changes(void)
 {
+	return busted(STOP_LONG) ? UINT_MAX : TEXT_POKE_STOP_CHANGES;
+}
+
+static int stop_once(struct text_poke_stop *stop,
+		     const struct text_poke_change *changes, unsigned int nr)
+{
+	int ret;
+
+	stop->changes = changes;
+	stop->nr = nr;
+	stop->done = false;
+	atomic_set(&stop->arrived, 0);
+
 	text_poke_stats.stops++;
-	if (stop->ret)
-		text_poke_stats.rolled_back++;
+	ret = stop_machine_cpuslocked(stop_cpu, stop, cpu_online_mask);
+	return ret ?: stop->ret;
+}
+
+/* Take back the first @nr changes, one of the stops that made them after another. */
+static int undo(struct text_poke_stop *stop,
+		const struct text_poke_change *changes, unsigned int nr)
+{
+	int ret = 0;
+
+	stop->undo = true;
+	while (nr) {
+		nr -= most_changes();
+		if (stop_once(stop, changes + nr, most_changes()))
+			ret = -EIO;
+	}
+	return ret;
+}
+
+static int stop_for(struct text_poke_stop *stop,
+		    const struct text_poke_change *changes, unsigned int nr)
+{
+	unsigned int done, now;
+	int ret;
+
+	for (done = 0; done < nr; done += now) {
+		now = min(nr - done, most_changes());
+		ret = stop_once(stop, changes + done, now);
+		if (ret)
+			return undo(stop, changes, done) ?: ret;
+	}
+	return 0;
+}
+
+static void count(unsigned int nr, int ret)
+{
+	if (!ret)
+		text_poke_stats.pokes += nr;
 	else
-		text_poke_stats.pokes += stop->nr;
+		text_poke_stats.rolled_back++;
+	if (ret == -EIO)
+		text_poke_warn("cannot roll back, text stays as it is", NULL);
 }
 
 /**
- * text_poke_stopped - make changes with the machine stopped, once for all of them
+ * text_poke_stopped - make changes with the machine stopped
  * @changes:	what to change; will be sorted
  * @nr:		how many
  *
  * For what text_poke_batch_add() refuses because a CPU might execute it just
  * then.  Nothing executes as anything else meanwhile, and there is no guard.
+ * TEXT_POKE_STOP_CHANGES of them share a stop.
  *
  * Context: Process context, may sleep; text_mutex held, and, taken before it,
  * cpus_read_lock().
@@ -164,11 +265,7 @@ static void count(const struct text_poke_stop *stop)
  */
 int text_poke_stopped(struct text_poke_change *changes, unsigned int nr)
 {
-	struct text_poke_stop stop = {
-		.changes	= changes,
-		.nr		= nr,
-		.arrived	= ATOMIC_INIT(0),
-	};
+	struct text_poke_stop stop = { .by = current };
 	int ret;
 
 	if (!text_poke_mutex_is_held()) {
@@ -186,12 +283,8 @@ int text_poke_stopped(struct text_poke_change *changes, unsigned int nr)
 	/* As of a batch: a listener that comes too late for these waits. */
 	text_poke_batch_begins();
 	stop.listening = perf_text_poke_enabled();
-	ret = stop_machine_cpuslocked(stop_cpu, &stop, cpu_online_mask);
+	ret = stop_for(&stop, changes, nr);
 	text_poke_batch_ends();
-	if (ret)
-		return ret;
-	count(&stop);
-	if (stop.ret == -EIO)
-		text_poke_warn("cannot roll back, text stays as it is", NULL);
-	return stop.ret;
+	count(nr, ret);
+	return ret;
 }

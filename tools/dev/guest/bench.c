@@ -12,7 +12,8 @@
  *	on off		how long the write took that turned the knob
  *	stall		longest gap on the other CPU meanwhile
  *	ipis		function call interrupts, on and off together
- *	syncs mappings pokes	by how much the core's counters grew
+ *	syncs mappings pokes stops	by how much the core's counters grew; stops
+ *			only for probes over instructions that demand one
  *	memory		kB that were free before and not meanwhile
  *	profile		samples of the functions that took most, by name
  *
@@ -256,6 +257,7 @@ static void turn(const struct knob *k)
 	long long syncs = number_of(STATS, "syncs");
 	long long mappings = number_of(STATS, "mappings");
 	long long pokes = number_of(STATS, "pokes");
+	long long stops = number_of(STATS, "stops");
 	long long began, on, off;
 
 	other_start(false);
@@ -273,6 +275,7 @@ static void turn(const struct knob *k)
 	say_growth("syncs", syncs);
 	say_growth("mappings", mappings);
 	say_growth("pokes", pokes);
+	say_growth("stops", stops);
 }
 
 static void turn_often(const char *name, const struct knob *k, int times)
