@@ -4,7 +4,8 @@
  * over instructions that must not be exchanged under a running CPU.
  *
  * The text is a function that has NR_INSNS of such an instruction of the
- * architecture, all the same, and then returns; and NR_FNS that have one.
+ * architecture, all the same, and then returns; NR_FNS that have one; and one for
+ * events, which are refused in functions that are not traced.
  */
 #include <kunit/static_stub.h>
 #include <kunit/test.h>
@@ -72,6 +73,17 @@ static void * const functions[NR_FNS] = {
 	text_poke_test_unlisted_2,
 	text_poke_test_unlisted_3,
 };
+
+/* No symbol for kallsyms, where the function would end there. */
+extern char text_poke_test_events[] asm(".Ltext_poke_test_events");
+
+static noinline __noclone void text_poke_test_traced(void)
+{
+	asm volatile(".Ltext_poke_test_events:\n"
+		     "	.rept	" __stringify(NR_EVENTS) "\n"
+		     "	" TEXT_POKE_TEST_UNLISTED_ASM "\n"
+		     "	.endr\n" ::: "memory");
+}
 
 static struct kprobe probes[NR_PROBES], *all[NR_PROBES];
 static struct text_poke_change changes[NR_INSNS];
@@ -399,6 +411,21 @@ static void kretprobes_stop_it_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hits, NR_FNS);
 }
 
+static void *event_addr(unsigned int nr)
+{
+	return (void *)text_poke_test_events + nr * UNIT;
+}
+
+static unsigned int count_events(void)
+{
+	unsigned int i, nr = 0;
+
+	for (i = 0; i < NR_EVENTS; i++)
+		nr += !text_poke_verify(event_addr(i), TEXT_POKE_TEST_PROBE,
+					UNIT);
+	return nr;
+}
+
 static int define_event(unsigned int nr)
 {
 	struct dynevent_cmd cmd;
@@ -409,7 +436,8 @@ static int define_event(unsigned int nr)
 	if (!buf)
 		return -ENOMEM;
 	snprintf(name, sizeof(name), EVENT, nr);
-	snprintf(place, sizeof(place), "text_poke_test_unlisted+%u", nr * UNIT);
+	snprintf(place, sizeof(place), "text_poke_test_traced+%td",
+		 event_addr(nr) - (void *)text_poke_test_traced);
 	kprobe_event_cmd_init(&cmd, buf, MAX_DYNEVENT_CMD_LEN);
 	ret = kprobe_event_gen_cmd_start(&cmd, name, place);
 	ret = ret ?: kprobe_event_gen_cmd_end(&cmd);
@@ -450,27 +478,27 @@ static void groups_of_events_stop_it_once(struct kunit *test)
 	before = stops();
 	KUNIT_EXPECT_EQ(test, 0, trace_set_clr_event(GROUP, NULL, 1));
 	KUNIT_EXPECT_EQ(test, stops() - before, 1);
-	KUNIT_EXPECT_EQ(test, count_holding(TEXT_POKE_TEST_PROBE), NR_EVENTS);
+	KUNIT_EXPECT_EQ(test, count_events(), NR_EVENTS);
 	KUNIT_EXPECT_EQ(test, 0, trace_set_clr_event(GROUP, NULL, 1));
 	KUNIT_EXPECT_EQ(test, stops() - before, 1);
+	text_poke_test_traced();
 
 	before = stops();
 	KUNIT_EXPECT_EQ(test, 0, trace_set_clr_event(GROUP, NULL, 0));
 	KUNIT_EXPECT_EQ(test, stops() - before, 1);
-	KUNIT_EXPECT_EQ(test, count_holding(insn), NR_INSNS);
+	KUNIT_EXPECT_EQ(test, count_events(), 0);
 }
 
 /* One of them cannot be: it is told, and the others are there, as before. */
 static void events_that_fail_are_told(struct kunit *test)
 {
 	define_events(test);
-	put(5, other);
+	WARN_ON(put_unasked(event_addr(5), other, UNIT));
 	KUNIT_EXPECT_LT(test, trace_set_clr_event(GROUP, NULL, 1), 0);
-	KUNIT_EXPECT_EQ(test, count_holding(TEXT_POKE_TEST_PROBE),
-			NR_EVENTS - 1);
+	KUNIT_EXPECT_EQ(test, count_events(), NR_EVENTS - 1);
 	KUNIT_EXPECT_EQ(test, 0, trace_set_clr_event(GROUP, NULL, 0));
-	put(5, insn);
-	KUNIT_EXPECT_EQ(test, count_holding(insn), NR_INSNS);
+	WARN_ON(put_unasked(event_addr(5), insn, UNIT));
+	KUNIT_EXPECT_EQ(test, count_events(), 0);
 }
 
 /* However many there are, the machine goes on in between. */
