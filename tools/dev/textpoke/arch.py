@@ -91,7 +91,7 @@ _POWERPC = Arch(
     name="powerpc", cross="powerpc64le-linux-gnu-", target="vmlinux", image="vmlinux", debarch="ppc64el",
     busybox="bookworm", qemu="qemu-system-ppc64",
     machine="pseries,cap-cfpc=broken,cap-sbbc=broken,cap-ibs=broken,cap-ccf-assist=off", cpu="power9",
-    console="console=hvc0", has_backend=True, kunit=("text_poke_slot",))
+    console="console=hvc0", has_backend=True, kunit=("text_poke_slot", "powerpc_ftrace"))
 
 ARCHES = {arch.name: arch for arch in (_X86, _ARM64, _RISCV, _POWERPC, _I386)}
 
