@@ -74,7 +74,7 @@ static bool mflr_goes(void)
 static void count_hit(unsigned long ip, unsigned long parent_ip,
 		      struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
-	hits++;
+	WRITE_ONCE(hits, hits + 1);
 }
 
 static struct ftrace_ops tracer = {
@@ -210,9 +210,9 @@ static void probes_on_the_first_do_not_matter(struct kunit *test)
 	probe.addr = before_site();
 	KUNIT_ASSERT_EQ(test, 0, register_kprobe(&probe));
 	toggle(test);
-	hits = 0;
+	WRITE_ONCE(hits, 0);
 	KUNIT_EXPECT_EQ(test, traced(1), 2);
-	KUNIT_EXPECT_EQ(test, hits, 1);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(hits), 1);
 	expect_words(test, true);
 	KUNIT_EXPECT_EQ(test, 0, disable_kprobe(&probe));
 	expect_words(test, false);
@@ -233,7 +233,9 @@ static void one_round(struct kunit *test)
 	bool waits = !is_traced && mflr_goes();
 
 	WRITE_ONCE(wanted, true);
-	KUNIT_ASSERT_TRUE_MSG(test, wait_until(is_parked), "never parked");
+	KUNIT_ASSERT_TRUE_MSG(test, wait_until(is_parked),
+			      "never parked, %lu calls, %lu missed",
+			      READ_ONCE(calls), probe.nmissed);
 
 	schedule_work_on(raw_smp_processor_id(), &change_work);
 	schedule_timeout_interruptible(A_WHILE);
@@ -288,8 +290,8 @@ static void tasks_inside_the_pair_go_on(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, 0, begin(test));
 	for (round = 0; round < ROUNDS; round++)
 		one_round(test);
-	kunit_info(test, "%lu calls, %lu traced", calls, hits);
-	KUNIT_EXPECT_GT(test, hits, 0);
+	kunit_info(test, "%lu calls, %lu traced", calls, READ_ONCE(hits));
+	KUNIT_EXPECT_GT(test, READ_ONCE(hits), 0);
 }
 
 static int begin_test(struct kunit *test)
