@@ -195,8 +195,8 @@ class Running(Folders):
         self.case("07-it")
         self.assertIn("(3); console log: log", self.run_with({("x86", ""): (TEST_FAILED, 1)})[1])
 
-    def test_without_a_backend_there_is_nothing_to_compare(self):
-        bare = replace(arches.get("powerpc"), has_backend=False)
+    def test_without_users_there_is_nothing_to_compare(self):
+        bare = replace(arches.get("powerpc"), has_users=False)
         with mock.patch.dict(arches.ARCHES, powerpc=bare):
             self.assertEqual(set(self.run_with({}, "powerpc")[0].values()), {SKIPPED})
 

@@ -355,7 +355,7 @@ class Counted(unittest.TestCase):
 
 
 class TakingTurns(unittest.TestCase):
-    def found(self, store, **ftracetest):
+    def found(self, store, name="x86"):
         def gives(name, status=PASSED):
             return check.Part(lambda: [Result(name, status)], lambda: [name])
 
@@ -367,7 +367,15 @@ class TakingTurns(unittest.TestCase):
               mock.patch.multiple(check, _main_job=lambda *_: [Result("the main job", PASSED)], _guests=lambda *_: [Result("guests", PASSED)],
                                   _main_job_parts=lambda *_: ["run"], _guests_parts=lambda *_: ["guests"], say=mock.DEFAULT),
               mock.patch.object(endings, "endings_guests", lambda *_: [gives("panic"), gives("crash")])):
-            return list(check._taking_turns(store, "x86", Path("x86")))
+            return list(check._taking_turns(store, name, Path(name)))
+
+    def test_what_needs_users_is_skipped_by_name_where_there_are_none(self):
+        with tempfile.TemporaryDirectory() as folder:
+            found = self.found(kept.Store(place=Path(folder)), "powerpc")
+        self.assertEqual([each.name for each in found if each.status == PASSED],
+                         [f"powerpc: {name}" for name in ("torture", "guests", "KUnit")])
+        self.assertEqual([each.name for each in found if each.status == SKIPPED],
+                         [f"powerpc: {name}" for name in ("the main job", "selftests", "ftracetest")])
 
     def test_a_guest_that_cannot_be_booted_does_not_hide_the_others(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -16,7 +16,7 @@ from . import arch as arches
 from . import boot, endings, gates, host, initramfs, kept, kernel, ktap, made, models, paths, perf, run, series, suites, tests, torture
 from .errors import OK, Fail
 from .kept import NOTHING
-from .ktap import FAILED, PASSED, Result
+from .ktap import FAILED, PASSED, SKIPPED, Result
 from .report import Named, Picked, Report, named, results_of
 from .say import run as command
 from .say import say, working
@@ -120,8 +120,25 @@ class Part:
         return self.function()
 
 
+def _core_alone(store, name, kdir):
+    """The tests of the core and its backend, where nothing else changes text through them."""
+    own = tests.install_selftests(name, kdir, tests.OWN)
+    parts = [
+        ("torture", torture.torture_guest(name, kdir, own)),
+        ("guests", Part(functools.partial(_guests, name, kdir), functools.partial(_guests_parts, name, kdir))),
+        ("KUnit", tests.kunit_guest(name, kdir)),
+    ]
+    for results in tests.side_by_side([functools.partial(_part, store, name, *part) for part in parts]):
+        yield from named(name, results)
+    for part in ("the main job", "selftests", "ftracetest"):
+        yield Result(f"{name}: {part}", SKIPPED, "what changes text there does not do so through the core yet")
+
+
 def _taking_turns(store, name, kdir):
     """Tests whose guests' CPUs take turns: each needs one of ours. What takes longest comes first."""
+    if not arches.get(name).has_users:
+        yield from _core_alone(store, name, kdir)
+        return
     left_out, ftracetest = tests.ftracetest_guests(name, kdir)
     own = tests.install_selftests(name, kdir, tests.OWN)
     first, *others = [(f"ftracetest {number}", guest) for number, guest in enumerate(ftracetest, 1)]
