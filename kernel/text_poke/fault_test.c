@@ -267,11 +267,25 @@ static void a_moment(void)
 	smp_call_function_single(plugging.cpu, run_site, NULL, 1);
 }
 
-/* The site, and one that is too far away to be of the same group. */
+static void *far_site(void)
+{
+	return field_addr(TEXT_POKE_TEST_FIELD - 1);
+}
+
+/* Groups with no time to arm: one for each mapping. */
+static unsigned int groups_of_both(void)
+{
+	unsigned long site = (unsigned long)site_addr();
+	unsigned long far = (unsigned long)far_site();
+
+	return max(site, far) - min(site, far) < PAGE_SIZE ? 1 : 2;
+}
+
+/* The site, and one that is too far away for one mapping, unless pages are large. */
 static int poke_both(const void *old, const void *new)
 {
 	u8 far_old[LEN], far_new[LEN];
-	void *far = field_addr(TEXT_POKE_TEST_FIELD - 1);
+	void *far = far_site();
 	bool back = old == jump;
 	int ret;
 
@@ -395,10 +409,10 @@ static void cpus_come_and_go_between_steps(struct kunit *test)
 	init_completion(&plugging.done);
 	plugging.cpu = cpumask_last(cpu_online_mask);
 	plugging.guarded = needs_guard();
-	plug_at_each(test, plugging.guarded ? 2 : 1);
+	plug_at_each(test, plugging.guarded ? groups_of_both() : 1);
 	plugging.guarded = true;
 	text_poke_test_listen(test);
-	plug_at_each(test, 2);
+	plug_at_each(test, groups_of_both());
 	KUNIT_EXPECT_EQ(test, complaints(), complaints_before);
 }
 #endif /* CONFIG_HOTPLUG_CPU */
