@@ -300,13 +300,14 @@ class KUnit(unittest.TestCase):
 [    1.2]     not ok 2 other
 """
 
-    def kunit(self, log=LOG, suites=("text_poke",)):
+    def kunit(self, log=LOG, suites=("text_poke",), users=True):
         folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
         result = mock.Mock(out_tar=folder / "out", console="")
         self.place = folder / "kunit.log"
         with mock.patch.multiple(tests, sent=lambda *_: log, KUNIT_SUITES=suites, guest_results=lambda *_: [], arches=mock.DEFAULT), \
                 mock.patch.object(tests.series, "source_tree", bases.base_source):
             tests.arches.get.return_value.kunit = ()
+            tests.arches.get.return_value.has_users = users
             return tests._kunit_results("x86", Path("x86"), result)
 
     def failed(self, log):
@@ -317,6 +318,11 @@ class KUnit(unittest.TestCase):
         self.assertEqual([(each.name, each.status, each.note) for each in found],
                          [("text_poke: interrupts off", SKIPPED, "needs a second CPU"), ("text_poke: other", PASSED, ""),
                           ("text_poke: each way: forwards", PASSED, ""), ("text_poke: each way: backwards, twice", PASSED, "")])
+
+    def test_only_users_can_be_tested_where_there_are_some(self):
+        for users in True, False:
+            found = self.kunit(suites=("text_poke", tests.OF_USERS), users=users)
+            self.assertEqual([each.name for each in found if each.status == FAILED], [f"{tests.OF_USERS}: the suite ran"] * users)
 
     def test_or_where_it_has_failed_and_what_it_said(self):
         found, = self.failed(self.LOG.replace("[    1.2]     ok 2 other\n", self.SAID))
