@@ -378,10 +378,16 @@ class TakingTurns(unittest.TestCase):
     def test_what_needs_users_is_skipped_by_name_where_there_are_none(self):
         with tempfile.TemporaryDirectory() as folder:
             found = self.found(kept.Store(place=Path(folder)), "powerpc")
-        self.assertEqual([each.name for each in found if each.status == PASSED],
-                         [f"powerpc: {name}" for name in ("torture", "guests", "KUnit")])
+        self.assertEqual([each.name for each in found if each.status == PASSED], ["powerpc: torture", "powerpc: KUnit"])
         self.assertEqual([each.name for each in found if each.status == SKIPPED],
-                         [f"powerpc: {name}" for name in ("the main job", "selftests", "ftracetest")])
+                         [f"powerpc: {name}" for name in ("the main job", "selftests", "ftracetest",
+                                                          "guests that pass, fail, panic and hang are told apart")])
+
+    def test_a_replay_says_nothing_there_and_all_else_counts(self):
+        def guest():
+            return [Result("replay: forwards", FAILED), Result("complaints", FAILED), Result("ends", PASSED)]
+
+        self.assertEqual([each.status for each in check._unrecorded(guest)], [SKIPPED, FAILED, PASSED])
 
     def test_a_guest_that_cannot_be_booted_does_not_hide_the_others(self):
         with tempfile.TemporaryDirectory() as folder:
