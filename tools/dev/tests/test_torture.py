@@ -133,9 +133,11 @@ class Judging(unittest.TestCase):
 
 class Running(unittest.TestCase):
     def test_the_kernel_is_told_how_little_is_a_failure(self):
-        words = torture.parameters(3).split()
+        words = torture.parameters("x86", 3).split()
         self.assertIn("text_poke_torture.run=1", words)
         self.assertIn(f"text_poke_torture.pokes_min={3 * torture.A_MINUTE['pokes_min']}", words)
+        self.assertIn("text_poke_torture.traps_min=15", words)
+        self.assertIn("text_poke_torture.traps_min=3", torture.parameters("powerpc", 3).split())
 
     def test_what_is_wanted_is_done_by_the_guest_or_the_kernel(self):
         script = (initramfs.GUEST / "torture.sh").read_text()
