@@ -130,6 +130,12 @@ def _unrecorded(guest):
     return [Result(each.name, SKIPPED, NO_USERS) if each.name.startswith("replay: ") else each for each in guest()]
 
 
+def _all_of(store, name, parts):
+    """The results of parts, two of which are done at a time."""
+    for results in tests.side_by_side([functools.partial(_part, store, name, *part) for part in parts]):
+        yield from named(name, results)
+
+
 def _core_alone(store, name, kdir):
     """The tests of the core and its backend, where nothing else changes text through them."""
     tortured = torture.torture_guest(name, kdir, tests.install_selftests(name, kdir, tests.OWN))
@@ -137,8 +143,7 @@ def _core_alone(store, name, kdir):
         ("torture", Part(functools.partial(_unrecorded, tortured), tortured.parts)),
         ("KUnit", tests.kunit_guest(name, kdir)),
     ]
-    for results in tests.side_by_side([functools.partial(_part, store, name, *part) for part in parts]):
-        yield from named(name, results)
+    yield from _all_of(store, name, parts)
     for part in ("the main job", "selftests", "ftracetest"):
         yield Result(f"{name}: {part}", SKIPPED, NO_USERS)
     yield Result(f"{name}: guests that pass, fail, panic and hang are told apart", SKIPPED, NO_TASKS)
@@ -164,8 +169,7 @@ def _taking_turns(store, name, kdir):
         *((f"ending {number}", guest) for number, guest in enumerate(endings.endings_guests(name, kdir, own), 1)),
         ("KUnit", tests.kunit_guest(name, kdir)),
     ]
-    for results in tests.side_by_side([functools.partial(_part, store, name, *part) for part in parts]):
-        yield from named(name, results)
+    yield from _all_of(store, name, parts)
     yield from named(name, left_out)
 
 
