@@ -422,6 +422,25 @@ static void text_poke_torture_unlock(void)
 		cpus_read_unlock();
 }
 
+/* Which sites are not as they should be is what tells most about an error. */
+static void count_error(int ret)
+{
+	u8 old[TEXT_POKE_MAX];
+	unsigned int i;
+
+	text_poke_torture_writes.errors++;
+	pr_alert_ratelimited("!!! a batch: answered by %d\n", ret);
+	for (i = 0; i < nr_sites; i++) {
+		encode(&sites[i], kind_after(&sites[i], sites[i].phase / PHASES), old);
+		if (sites[i].claim == UNCLAIMED &&
+		    text_poke_verify(sites[i].addr, old, sites[i].entry->len))
+			pr_alert_ratelimited("!!! %pS holds %*ph, not %*ph\n",
+					     sites[i].addr, sites[i].entry->len,
+					     sites[i].addr, sites[i].entry->len,
+					     old);
+	}
+}
+
 /**
  * text_poke_torture_poke - change some of the sites
  * @rand:	the caller's own
@@ -442,7 +461,7 @@ void text_poke_torture_poke(struct torture_random_state *rand, bool fault)
 	if (ret == -ENOMEM)
 		text_poke_torture_writes.full++;
 	else if (ret)
-		text_poke_torture_writes.errors++;
+		count_error(ret);
 	text_poke_torture_unlock();
 }
 

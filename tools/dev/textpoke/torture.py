@@ -104,7 +104,8 @@ def _result(name, good, note=""):
 def _kernel_result(text):
     word, _ = end_of_test(text)
     wrong = WRONG.findall(text)
-    return _result("the kernel's torture test", word == "SUCCESS", "; ".join(wrong[:3]) or "it gave no verdict")
+    said = f"its verdict is {word}" if word else "it gave no verdict"
+    return _result("the kernel's torture test", word == "SUCCESS", "; ".join(wrong[:3]) or said)
 
 
 def _case_result(name, cases):
