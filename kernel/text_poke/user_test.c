@@ -340,9 +340,6 @@ static void bugs_are_looked_up_where_they_may_be(struct kunit *test)
 
 static int user_init(struct kunit *test)
 {
-#ifdef TEXT_POKE_TEST_NO_USERS
-	kunit_skip(test, "what changes text does not go through the core yet");
-#endif
 	text_poke_test_nop(nop);
 	kunit_activate_static_stub(test, text_poke_failed, hear);
 	return 0;

@@ -351,10 +351,13 @@ static const char *const no_trap_names[] __initconst = {
 static struct text_poke_function no_trap[ARRAY_SIZE(no_trap_names)] __ro_after_init;
 static unsigned int nr_no_trap __ro_after_init;
 
-static int __init find_no_trap(void)
+/* ftrace looks for them before initcalls do. */
+void __init text_poke_find_untrappable(void)
 {
 	unsigned int i;
 
+	if (nr_no_trap)
+		return;
 	for (i = 0; i < ARRAY_SIZE(no_trap_names); i++) {
 		struct text_poke_function *function = &no_trap[nr_no_trap];
 		unsigned long start = kallsyms_lookup_name(no_trap_names[i]);
@@ -365,6 +368,11 @@ static int __init find_no_trap(void)
 		function->start = (void *)start;
 		nr_no_trap++;
 	}
+}
+
+static int __init find_no_trap(void)
+{
+	text_poke_find_untrappable();
 	return 0;
 }
 early_initcall(find_no_trap);

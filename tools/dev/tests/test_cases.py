@@ -195,11 +195,6 @@ class Running(Folders):
         self.case("07-it")
         self.assertIn("(3); console log: log", self.run_with({("x86", ""): (TEST_FAILED, 1)})[1])
 
-    def test_without_users_there_is_nothing_to_compare(self):
-        bare = replace(arches.get("powerpc"), has_users=False)
-        with mock.patch.dict(arches.ARCHES, powerpc=bare):
-            self.assertEqual(set(self.run_with({}, "powerpc")[0].values()), {SKIPPED})
-
 
 class Ours(unittest.TestCase):
     """The cases that there are."""

@@ -300,14 +300,13 @@ class KUnit(unittest.TestCase):
 [    1.2]     not ok 2 other
 """
 
-    def kunit(self, log=LOG, suites=("text_poke",), users=True):
+    def kunit(self, log=LOG, suites=("text_poke",)):
         folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
         result = mock.Mock(out_tar=folder / "out", console="")
         self.place = folder / "kunit.log"
         with mock.patch.multiple(tests, sent=lambda *_: log, KUNIT_SUITES=suites, guest_results=lambda *_: [], arches=mock.DEFAULT), \
                 mock.patch.object(tests.series, "source_tree", bases.base_source):
             tests.arches.get.return_value.kunit = ()
-            tests.arches.get.return_value.has_users = users
             return tests._kunit_results("x86", Path("x86"), result)
 
     def failed(self, log):
@@ -318,11 +317,6 @@ class KUnit(unittest.TestCase):
         self.assertEqual([(each.name, each.status, each.note) for each in found],
                          [("text_poke: interrupts off", SKIPPED, "needs a second CPU"), ("text_poke: other", PASSED, ""),
                           ("text_poke: each way: forwards", PASSED, ""), ("text_poke: each way: backwards, twice", PASSED, "")])
-
-    def test_only_users_can_be_tested_where_there_are_some(self):
-        for users in True, False:
-            found = self.kunit(suites=("text_poke", tests.OF_USERS), users=users)
-            self.assertEqual([each.name for each in found if each.status == FAILED], [f"{tests.OF_USERS}: the suite ran"] * users)
 
     def test_or_where_it_has_failed_and_what_it_said(self):
         found, = self.failed(self.LOG.replace("[    1.2]     ok 2 other\n", self.SAID))
@@ -374,20 +368,6 @@ class TakingTurns(unittest.TestCase):
                                   _main_job_parts=lambda *_: ["run"], _guests_parts=lambda *_: ["guests"], say=mock.DEFAULT),
               mock.patch.object(endings, "endings_guests", lambda *_: [gives("panic"), gives("crash")])):
             return list(check._taking_turns(store, name, Path(name)))
-
-    def test_what_needs_users_is_skipped_by_name_where_there_are_none(self):
-        with tempfile.TemporaryDirectory() as folder:
-            found = self.found(kept.Store(place=Path(folder)), "powerpc")
-        self.assertEqual([each.name for each in found if each.status == PASSED], ["powerpc: torture", "powerpc: KUnit"])
-        self.assertEqual([each.name for each in found if each.status == SKIPPED],
-                         [f"powerpc: {name}" for name in ("the main job", "selftests", "ftracetest",
-                                                          "guests that pass, fail, panic and hang are told apart")])
-
-    def test_a_replay_says_nothing_there_and_all_else_counts(self):
-        def guest():
-            return [Result("replay: forwards", FAILED), Result("complaints", FAILED), Result("ends", PASSED)]
-
-        self.assertEqual([each.status for each in check._unrecorded(guest)], [SKIPPED, FAILED, PASSED])
 
     def test_a_guest_that_cannot_be_booted_does_not_hide_the_others(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -21,10 +21,10 @@ class Arch:
     machine: str
     cpu: str
     console: str  # words on the kernel's command line
+    sysrq: str = ""  # what comes before the letter of a SysRq there; empty: a break
     devices: tuple = ()  # QEMU options that only this one needs
     machines: tuple = ()  # other machines of QEMU, on which other lines of the backend are executed
     has_backend: bool = False  # whether the series can change its text
-    has_users: bool = False  # whether what changes text there does so through the core, and so records it
     kunit: tuple = ()  # suites that it has besides those of all
     selftests: tuple = ()  # targets of the kernel's own that make check runs, besides those for all
     counted: tuple = ()  # of these, TARGET:PROGRAM that count instructions, for a guest of their own that has such a counter
@@ -58,7 +58,7 @@ class Arch:
 _X86 = Arch(
     name="x86", cross="", target="bzImage", image="arch/x86/boot/bzImage", debarch="amd64", busybox="bookworm",
     qemu="qemu-system-x86_64", machine="q35", cpu="max", console="console=ttyS0 earlyprintk=ttyS0 no_timer_check",
-    has_backend=True, has_users=True, kunit=("text_poke_bpf",), selftests=("livepatch", "perf_events"), objtool=True,
+    has_backend=True, kunit=("text_poke_bpf",), selftests=("livepatch", "perf_events"), objtool=True,
     endings=("crash", "kexec"), torture=("livepatch", "calls-nmi"))
 
 # QEMU's "max" would be an AMD processor that 32-bit kernels do not want two of.
@@ -69,7 +69,7 @@ _I386 = replace(_X86, name="i386", debarch="i386", qemu="qemu-system-i386", cpu=
 _ARM64 = Arch(
     name="arm64", cross="aarch64-linux-gnu-", target="Image", image="arch/arm64/boot/Image", debarch="arm64",
     busybox="bookworm", qemu="qemu-system-aarch64", machine="virt,gic-version=3", cpu="max,pauth-impdef=on",
-    console="console=ttyAMA0 earlycon", has_backend=True, has_users=True, kunit=("text_poke_stop", "text_poke_bpf"), selftests=("perf_events",),
+    console="console=ttyAMA0 earlycon", has_backend=True, kunit=("text_poke_stop", "text_poke_bpf"), selftests=("perf_events",),
     counted=("perf_events:remove_on_exec",),
     # Then backtraces come by NMI, and the overflows of counters, in which the test reads.
     torture=("pseudo-nmis", "calls-nmi"), torture_append="irqchip.gicv3_pseudo_nmi=1",
@@ -81,7 +81,7 @@ _RISCV = Arch(
     name="riscv", cross="riscv64-linux-gnu-", target="Image", image="arch/riscv/boot/Image", debarch="riscv64",
     busybox="trixie", qemu="qemu-system-riscv64", machine="virt,aia=aplic-imsic", cpu="max",
     machines=("virt",),  # without AIA, firmware has the other harts fetch anew
-    console="console=ttyS0 earlycon=sbi", devices=("-bios", "default"), has_backend=True, has_users=True,
+    console="console=ttyS0 earlycon=sbi", devices=("-bios", "default"), has_backend=True,
     kunit=("text_poke_slot", "text_poke_bpf", "riscv_ftrace"), base_fragments=("no-preempt",),
     # It takes vmlinux only, and from vmlinux itself the relocations are removed that the kernel needs to boot.
     endings=("crash", "kexec"), next_kernel="vmlinux.relocs",
@@ -92,7 +92,7 @@ _POWERPC = Arch(
     name="powerpc", cross="powerpc64le-linux-gnu-", target="vmlinux", image="vmlinux", debarch="ppc64el",
     busybox="bookworm", qemu="qemu-system-ppc64",
     machine="pseries,cap-cfpc=broken,cap-sbbc=broken,cap-ibs=broken,cap-ccf-assist=off", cpu="power9",
-    console="console=hvc0", has_backend=True, kunit=("text_poke_slot",))
+    console="console=hvc0", sysrq="\x0f", has_backend=True, kunit=("text_poke_slot", "powerpc_ftrace"))
 
 ARCHES = {arch.name: arch for arch in (_X86, _ARM64, _RISCV, _POWERPC, _I386)}
 

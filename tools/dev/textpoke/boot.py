@@ -266,8 +266,8 @@ def _terminal_kept(mode):
 class Run:
     """One running QEMU and all that is known of its guest."""
 
-    def __init__(self, command, folder, mode, console, timeout, grace=PANIC_GRACE):
-        self.folder, self.mode, self.console, self.grace = folder, mode, console, grace
+    def __init__(self, command, folder, mode, console, timeout, grace=PANIC_GRACE, sysrq=""):
+        self.folder, self.mode, self.console, self.grace, self.sysrq = folder, mode, console, grace, sysrq
         self.qmp, self.picker = Qmp(), selectors.DefaultSelector()
         self.began = time.monotonic()
         self.limit = self.began + timeout if timeout else float("inf")
@@ -334,9 +334,10 @@ class Run:
         (self.folder / "registers.txt").write_text(said or "QEMU did not answer\n")
 
     def _save_tasks(self):
-        """What every task waits for, if the guest's kernel still listens to its console: SysRq-t, after a break."""
-        self.qmp.ask("chardev-send-break", id="console")
-        self.process.stdin.write(b"t")
+        """What every task waits for, if the guest's kernel still listens to its console: SysRq-t."""
+        if not self.sysrq:
+            self.qmp.ask("chardev-send-break", id="console")
+        self.process.stdin.write(f"{self.sysrq}t".encode())
         self.process.stdin.flush()
         end, ready = time.monotonic() + TASKS_LIMIT, True
         with open(self.folder / "tasks.txt", "wb") as tasks:
@@ -421,10 +422,10 @@ def _result(run, command, version, out):
                   time.monotonic() - run.began, version, shlex.join(command))
 
 
-def _run(command, folder, mode, echo, timeout, grace=PANIC_GRACE):
+def _run(command, folder, mode, echo, timeout, grace=PANIC_GRACE, sysrq=""):
     """Run QEMU to its end; the Run with all that was seen."""
     with open(folder / "console.log", "wb") as log, _terminal_kept(mode):
-        run = Run(command, folder, mode, Console(None if mode == TERMINAL else log, echo), timeout, grace)
+        run = Run(command, folder, mode, Console(None if mode == TERMINAL else log, echo), timeout, grace, sysrq)
         try:
             run.watch()
         finally:
@@ -479,7 +480,7 @@ def boot(arch, kernel_path, initrd, smp=2, append="", qemu_args="", timeout=None
     if timeout is None and not interactive:
         timeout = default_timeout(smp, free)
     timeout = timeout and max(timeout, _least)
-    return _result(_run(command, folder, mode, echo, timeout, grace), command, version, out)
+    return _result(_run(command, folder, mode, echo, timeout, grace, arch.sysrq), command, version, out)
 
 
 def identity(arch, kernel_path, initrd, append="", smp=2, qemu_args="", mem=MEMORY, **how):

@@ -120,40 +120,14 @@ class Part:
         return self.function()
 
 
-# Why a test that needs users is skipped where there are none.
-NO_USERS = "what changes text there does not do so through the core yet"
-NO_TASKS = "its console takes no break, so that a guest that hangs there cannot be asked for its tasks"
-
-
-def _unrecorded(guest):
-    """The results of a guest where much of what changes text is not recorded: replaying says nothing."""
-    return [Result(each.name, SKIPPED, NO_USERS) if each.name.startswith("replay: ") else each for each in guest()]
-
-
 def _all_of(store, name, parts):
     """The results of parts, two of which are done at a time."""
     for results in tests.side_by_side([functools.partial(_part, store, name, *part) for part in parts]):
         yield from named(name, results)
 
 
-def _core_alone(store, name, kdir):
-    """The tests of the core and its backend, where nothing else changes text through them."""
-    tortured = torture.torture_guest(name, kdir, tests.install_selftests(name, kdir, tests.OWN))
-    parts = [
-        ("torture", Part(functools.partial(_unrecorded, tortured), tortured.parts)),
-        ("KUnit", tests.kunit_guest(name, kdir)),
-    ]
-    yield from _all_of(store, name, parts)
-    for part in ("the main job", "selftests", "ftracetest"):
-        yield Result(f"{name}: {part}", SKIPPED, NO_USERS)
-    yield Result(f"{name}: guests that pass, fail, panic and hang are told apart", SKIPPED, NO_TASKS)
-
-
 def _taking_turns(store, name, kdir):
     """Tests whose guests' CPUs take turns: each needs one of ours. What takes longest comes first."""
-    if not arches.get(name).has_users:
-        yield from _core_alone(store, name, kdir)
-        return
     left_out, ftracetest = tests.ftracetest_guests(name, kdir)
     own = tests.install_selftests(name, kdir, tests.OWN)
     first, *others = [(f"ftracetest {number}", guest) for number, guest in enumerate(ftracetest, 1)]

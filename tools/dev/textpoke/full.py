@@ -220,7 +220,7 @@ def parts_of(arch):
 def main(options):
     """`check-full`: the last line counts, as check's does."""
     names = check.names(options)
-    backends = [name for name in names if arches.get(name).has_users]
+    backends = [name for name in names if arches.get(name).has_backend]
     kind = Steps if options.flag("LIST") else Kept
     report = kind(kept.Store(options.flag("FRESH")), options.get("ONLY", "*"), parts_of).into("check-full")
     check.everything(report, names)

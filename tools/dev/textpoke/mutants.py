@@ -235,7 +235,7 @@ def main(options):
     report.step("models: mutants", model_results, of_models, declared)
     run = [mutant for mutant in mutants if mutant.trial != MODEL]
     for name in check.names(options) if run else ():
-        if arches.get(name).has_users:
+        if arches.get(name).has_backend:
             _run(report, name, run)
     print(f"{len(run)} mutants of the kernel, {len(of_models)} of the models, which `make models` tries with all others", flush=True)
     return report.end()

@@ -20,8 +20,6 @@ from .say import run, say
 LOG = "log_buf_len=4M"
 KUNIT_SUITES = ("text_poke", "text_poke_conformance", "text_poke_debug", "text_poke_fault", "text_poke_input", "text_poke_live", "text_poke_user",
                 "kprobes_test")
-# Has nothing to test where nothing changes text through the core.
-OF_USERS = "text_poke_user"
 OWN = ("text_poke",)
 SELFTESTS = (*OWN, "static_keys")
 # One shell script that forks all the time: it takes as long as everything else together, so
@@ -180,8 +178,6 @@ def _kunit_results(name, kdir, result):
     found = [known.judge(case, expected) for case in _cases(_parsed(said, folder), _reasons(said), folder / "kunit.log")]
     ran = [case.name for case in found if case.status != ktap.SKIPPED]
     for suite in KUNIT_SUITES + arches.get(name).kunit:
-        if suite == OF_USERS and not arches.get(name).has_users:
-            continue
         if not any(case.startswith(f"{suite}: ") for case in ran):
             found.append(ktap.Result(f"{suite}: the suite ran", ktap.FAILED, "there is no result of it"))
     return found + guest_results("KUnit", result)

@@ -41,6 +41,7 @@ struct arch_text_poke_map {
 };
 
 bool text_poke_program_check(struct pt_regs *regs);
+void text_poke_find_untrappable(void);
 
 bool arch_text_poke_atomic(const struct text_poke_site *site);
 #define arch_text_poke_atomic arch_text_poke_atomic

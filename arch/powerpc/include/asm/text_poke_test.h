@@ -21,9 +21,6 @@
 
 #define TEXT_POKE_TEST_LEN	4
 
-/* Jump labels, ftrace and kprobes still write text themselves. */
-#define TEXT_POKE_TEST_NO_USERS
-
 /* How far a branch reaches. */
 #define TEXT_POKE_TEST_AHEAD	(0x2000000 - TEXT_POKE_TEST_LEN)
 #define TEXT_POKE_TEST_BACK	0x2000000

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit test of call sites that change while a task is inside.
+ *
+ * The entry of a traceable function is a pair of instructions, see ftrace_mflr.c.
+ * A task is parked between them, preempted, while a tracer comes and goes:
+ *
+ *   victim                   worker, controller, on another CPU
+ *   -----------------------  ---------------------------------------------
+ *   nop, where mflr will be
+ *   (parked)                 register a tracer: it has to wait
+ *   (goes on)
+ *   nop, where bl will be    registered
+ *
+ * To get there a kprobe on the first instruction goes on at the second one, with
+ * what r0 would be, and wakes a real-time task, which takes the CPU when the
+ * probe is over.
+ */
+#include <kunit/test.h>
+#include <linux/cpumask.h>
+#include <linux/delay.h>
+#include <linux/ftrace.h>
+#include <linux/jiffies.h>
+#include <linux/kprobes.h>
+#include <linux/kthread.h>
+#include <linux/sched.h>
+#include <linux/workqueue.h>
+
+#include <asm/ftrace.h>
+#include <asm/ftrace-mflr.h>
+#include <asm/ppc-opcode.h>
+#include <asm/ptrace.h>
+
+/* How often a task is parked; and for how long that may take. */
+#define ROUNDS		10
+#define PATIENCE	(20 * HZ)
+
+/* How long a tracer that must not wait is given, and one that has to. */
+#define A_WHILE		msecs_to_jiffies(200)
+
+/* What no caller is at. */
+#define STALE		0x5a1e5a1e5a1e0000UL
+
+static struct task_struct *victim, *keeper;
+
+/* The victim is to be parked; it is. */
+static bool wanted, parked;
+
+/* What the victim has got wrong, and how often it was through. */
+static unsigned long wrong, calls, hits;
+
+/* The compiler must not know that a call of it has no effect, nor make a copy. */
+static noinline __noclone int traced(int x)
+{
+	barrier();
+	return x + 1;
+}
+
+static u32 *site(void)
+{
+	return (u32 *)ftrace_location((unsigned long)traced);
+}
+
+static u32 *before_site(void)
+{
+	return site() - 1;
+}
+
+static bool mflr_goes(void)
+{
+	return ftrace_precedes_call(before_site());
+}
+
+static void count_hit(unsigned long ip, unsigned long parent_ip,
+		      struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	WRITE_ONCE(hits, hits + 1);
+}
+
+static struct ftrace_ops tracer = {
+	.func	= count_hit,
+};
+
+static bool is_traced;
+static int traced_error;
+
+static void change_tracer(struct work_struct *work)
+{
+	int ret = is_traced ? unregister_ftrace_function(&tracer) :
+			      register_ftrace_function(&tracer);
+
+	if (!ret)
+		is_traced = !is_traced;
+	WRITE_ONCE(traced_error, ret);
+}
+
+static DECLARE_WORK(change_work, change_tracer);
+
+/*
+ * The word is a nop while there is no bl, if mflr goes; and an mflr otherwise.
+ * With the CPU taken away this is where the task is preempted.
+ */
+static int go_inside(struct kprobe *p, struct pt_regs *regs)
+{
+	bool is_off = READ_ONCE(*site()) == PPC_RAW_NOP();
+
+	if (current != victim || !READ_ONCE(wanted))
+		return 0;
+	WRITE_ONCE(wanted, false);
+	regs->gpr[0] = is_off && mflr_goes() ? STALE : regs->link;
+	regs_set_return_ip(regs, (unsigned long)site());
+	WRITE_ONCE(parked, true);
+	wake_up_process(keeper);
+	return 1;
+}
+
+/* With this one it is not optimized. */
+static void after(struct kprobe *p, struct pt_regs *regs, unsigned long flags)
+{
+}
+
+static struct kprobe probe = {
+	.pre_handler	= go_inside,
+	.post_handler	= after,
+};
+
+/* The flags are left over from the last time: a probe that was there is disabled. */
+static int put_probe(void)
+{
+	probe.addr = before_site();
+	probe.flags = 0;
+	return register_kprobe(&probe);
+}
+
+static int run_victim(void *unused)
+{
+	int i;
+
+	for (i = 0; !kthread_should_stop(); i = (i + 1) & 0xffff) {
+		if (traced(i) != i + 1)
+			wrong++;
+		WRITE_ONCE(calls, calls + 1);
+		/* cond_resched() alone is no quiescent state of RCU-tasks */
+		cond_resched_tasks_rcu_qs();
+	}
+	return 0;
+}
+
+static int keep_cpu(void *unused)
+{
+	while (!kthread_should_stop()) {
+		set_current_state(TASK_INTERRUPTIBLE);
+		if (!READ_ONCE(parked) && !kthread_should_stop())
+			schedule();
+		__set_current_state(TASK_RUNNING);
+		while (READ_ONCE(parked))
+			cpu_relax();
+	}
+	return 0;
+}
+
+static bool wait_until(bool (*holds)(void))
+{
+	unsigned long end = jiffies + PATIENCE;
+
+	while (!holds()) {
+		if (time_after(jiffies, end))
+			return false;
+		schedule_timeout_interruptible(1);
+	}
+	return true;
+}
+
+static bool is_parked(void)
+{
+	return READ_ONCE(parked);
+}
+
+static unsigned long calls_before;
+
+static bool has_gone_on(void)
+{
+	return READ_ONCE(calls) - calls_before > 2;
+}
+
+/* Of the pair, with a probe on the first one or without. */
+static void expect_words(struct kunit *test, bool probed)
+{
+	u32 mflr = PPC_RAW_MFLR(_R0), nop = PPC_RAW_NOP();
+
+	if (!probed)
+		KUNIT_EXPECT_EQ(test, *before_site(),
+				!is_traced && mflr_goes() ? nop : mflr);
+	KUNIT_EXPECT_EQ(test, *site() == nop, !is_traced);
+}
+
+static void toggle(struct kunit *test)
+{
+	change_tracer(NULL);
+	KUNIT_EXPECT_EQ(test, traced_error, 0);
+}
+
+static void pair_is_there_while_traced(struct kunit *test)
+{
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		expect_words(test, false);
+		toggle(test);
+	}
+	expect_words(test, false);
+	kunit_info(test, "mflr %s", mflr_goes() ? "goes" : "stays");
+}
+
+/* It acts as mflr, whatever is there, and leaves that behind. */
+static void probes_on_the_first_do_not_matter(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, 0, put_probe());
+	toggle(test);
+	WRITE_ONCE(hits, 0);
+	KUNIT_EXPECT_EQ(test, traced(1), 2);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(hits), 1);
+	expect_words(test, true);
+	KUNIT_EXPECT_EQ(test, 0, disable_kprobe(&probe));
+	expect_words(test, false);
+	toggle(test);
+	expect_words(test, false);
+	KUNIT_EXPECT_EQ(test, 0, enable_kprobe(&probe));
+	toggle(test);
+	toggle(test);
+	unregister_kprobe(&probe);
+	toggle(test);
+	toggle(test);
+	expect_words(test, false);
+}
+
+/* Park the victim, change the tracer behind its back, and let it go. */
+static void one_round(struct kunit *test)
+{
+	bool waits = !is_traced && mflr_goes();
+
+	WRITE_ONCE(wanted, true);
+	KUNIT_ASSERT_TRUE_MSG(test, wait_until(is_parked),
+			      "never parked, %lu calls, %lu missed",
+			      READ_ONCE(calls), probe.nmissed);
+
+	schedule_work_on(raw_smp_processor_id(), &change_work);
+	schedule_timeout_interruptible(A_WHILE);
+	if (waits) {
+		KUNIT_EXPECT_EQ(test, *site(), PPC_RAW_NOP());
+		KUNIT_EXPECT_FALSE(test, is_traced);
+	} else {
+		flush_work(&change_work);
+	}
+
+	calls_before = READ_ONCE(calls);
+	WRITE_ONCE(parked, false);
+	flush_work(&change_work);
+	KUNIT_EXPECT_EQ(test, traced_error, 0);
+	KUNIT_ASSERT_TRUE_MSG(test, wait_until(has_gone_on), "gone for ever");
+	expect_words(test, true);
+}
+
+static struct task_struct *start(int (*fn)(void *unused), int cpu)
+{
+	struct task_struct *task = kthread_create(fn, NULL, "powerpc_ftrace");
+
+	if (!IS_ERR(task))
+		kthread_bind(task, cpu);
+	return task;
+}
+
+static int begin(struct kunit *test)
+{
+	int cpu = cpumask_last(cpu_online_mask);
+
+	if (!IS_ENABLED(CONFIG_PREEMPTION) || num_online_cpus() < 2)
+		kunit_skip(test, "needs preemption and a second CPU");
+
+	set_cpus_allowed_ptr(current, cpumask_of(cpumask_first(cpu_online_mask)));
+	victim = start(run_victim, cpu);
+	keeper = start(keep_cpu, cpu);
+	if (IS_ERR(victim) || IS_ERR(keeper))
+		return -ENOMEM;
+	sched_set_fifo(keeper);
+	wake_up_process(keeper);
+	wake_up_process(victim);
+
+	return put_probe();
+}
+
+static void tasks_inside_the_pair_go_on(struct kunit *test)
+{
+	int round;
+
+	KUNIT_ASSERT_EQ(test, 0, begin(test));
+	for (round = 0; round < ROUNDS; round++)
+		one_round(test);
+	kunit_info(test, "%lu calls, %lu traced", calls, READ_ONCE(hits));
+	KUNIT_EXPECT_GT(test, READ_ONCE(hits), 0);
+}
+
+static int begin_test(struct kunit *test)
+{
+	return ftrace_set_filter_ip(&tracer, (unsigned long)site(), 0, 1);
+}
+
+/* However the test has ended, the victim does not stay parked. */
+static void end_test(struct kunit *test)
+{
+	WRITE_ONCE(wanted, false);
+	WRITE_ONCE(parked, false);
+	flush_work(&change_work);
+	if (is_traced)
+		change_tracer(NULL);
+	if (IS_ERR_OR_NULL(victim) || IS_ERR_OR_NULL(keeper))
+		return;
+	unregister_kprobe(&probe);
+	kthread_stop(victim);
+	kthread_stop(keeper);
+	victim = NULL;
+	KUNIT_EXPECT_EQ(test, wrong, 0);
+}
+
+static struct kunit_case ftrace_cases[] = {
+	KUNIT_CASE(pair_is_there_while_traced),
+	KUNIT_CASE(probes_on_the_first_do_not_matter),
+	KUNIT_CASE_SLOW(tasks_inside_the_pair_go_on),
+	{}
+};
+
+static struct kunit_suite ftrace_suite = {
+	.name		= "powerpc_ftrace",
+	.init		= begin_test,
+	.exit		= end_test,
+	.test_cases	= ftrace_cases,
+};
+kunit_test_suite(ftrace_suite);
+
+MODULE_DESCRIPTION("KUnit test of call sites that change while a task is inside");
+MODULE_LICENSE("GPL");
