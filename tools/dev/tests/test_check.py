@@ -369,6 +369,11 @@ class TakingTurns(unittest.TestCase):
               mock.patch.object(endings, "endings_guests", lambda *_: [gives("panic"), gives("crash")])):
             return list(check._taking_turns(store, name, Path(name)))
 
+    def test_suites_run_once_more_with_other_words(self):
+        with tempfile.TemporaryDirectory() as folder:
+            found = self.found(kept.Store(place=Path(folder)), "powerpc")
+        self.assertIn(("powerpc: ftrace_mflr=remove: KUnit", PASSED), [(each.name, each.status) for each in found])
+
     def test_a_guest_that_cannot_be_booted_does_not_hide_the_others(self):
         with tempfile.TemporaryDirectory() as folder:
             first, second = (self.found(kept.Store(place=Path(folder))) for _ in range(2))

@@ -26,6 +26,7 @@ class Arch:
     machines: tuple = ()  # other machines of QEMU, on which other lines of the backend are executed
     has_backend: bool = False  # whether the series can change its text
     kunit: tuple = ()  # suites that it has besides those of all
+    kunit_also: tuple = ()  # words on the kernel's command line with which KUnit's suites run once more
     selftests: tuple = ()  # targets of the kernel's own that make check runs, besides those for all
     counted: tuple = ()  # of these, TARGET:PROGRAM that count instructions, for a guest of their own that has such a counter
     torture: tuple = ()  # what the torture test has to do here, besides what it does everywhere
@@ -92,7 +93,7 @@ _POWERPC = Arch(
     name="powerpc", cross="powerpc64le-linux-gnu-", target="vmlinux", image="vmlinux", debarch="ppc64el",
     busybox="bookworm", qemu="qemu-system-ppc64",
     machine="pseries,cap-cfpc=broken,cap-sbbc=broken,cap-ibs=broken,cap-ccf-assist=off", cpu="power9",
-    console="console=hvc0", sysrq="\x0f", has_backend=True, kunit=("text_poke_slot", "powerpc_ftrace"))
+    console="console=hvc0", sysrq="\x0f", has_backend=True, kunit=("text_poke_slot", "powerpc_ftrace"), kunit_also=("ftrace_mflr=remove",))
 
 ARCHES = {arch.name: arch for arch in (_X86, _ARM64, _RISCV, _POWERPC, _I386)}
 

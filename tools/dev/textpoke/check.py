@@ -10,7 +10,7 @@ import os
 import re
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from . import arch as arches
 from . import boot, endings, gates, host, initramfs, kept, kernel, ktap, made, models, paths, perf, run, series, suites, tests, torture
@@ -120,6 +120,11 @@ class Part:
         return self.function()
 
 
+def _with(word, guest):
+    """The same, with a word on the kernel's command line in each result's name."""
+    return Part(lambda: [replace(each, name=f"{word}: {each.name}") for each in guest()], guest.parts)
+
+
 def _all_of(store, name, parts):
     """The results of parts, two of which are done at a time."""
     for results in tests.side_by_side([functools.partial(_part, store, name, *part) for part in parts]):
@@ -142,6 +147,7 @@ def _taking_turns(store, name, kdir):
         ("guests", Part(functools.partial(_guests, name, kdir), functools.partial(_guests_parts, name, kdir))),
         *((f"ending {number}", guest) for number, guest in enumerate(endings.endings_guests(name, kdir, own), 1)),
         ("KUnit", tests.kunit_guest(name, kdir)),
+        *((f"KUnit with {word}", _with(word, tests.kunit_guest(name, kdir, word))) for word in arches.get(name).kunit_also),
     ]
     yield from _all_of(store, name, parts)
     yield from named(name, left_out)

@@ -34,6 +34,7 @@ class Variant:
     smp: int = 2
     kind: str = ""  # the Arch to build, if it is not the architecture's own
     machine: str = ""  # QEMU's, if it is not the usual one
+    cpu: str = ""  # the same
     paging: str = ""  # what /proc/cpuinfo has to say of it
     parts: tuple = ("KUnit", "selftests")
 
@@ -41,7 +42,7 @@ class Variant:
 VARIANTS = (
     Variant("KASAN", fragments=("kasan",)),
     Variant("lockdep", fragments=("debug",), parts=("KUnit", "selftests", "torture")),
-    Variant("PREEMPT_RT", fragments=("rt",), parts=("KUnit", "selftests", "torture")),
+    Variant("PREEMPT_RT", ("x86", "arm64", "riscv"), fragments=("rt",), parts=("KUnit", "selftests", "torture")),
     Variant("clang", llvm=True),
     Variant("64K pages", ("arm64",), ("64k",)),
     Variant("no CALL_OPS", ("arm64",), ("no-call-ops",)),
@@ -57,6 +58,10 @@ VARIANTS = (
     Variant("Sv39", ("riscv",), append="no4lvl", paging="sv39", parts=("boots", "KUnit", "selftests", "torture")),
     Variant("not preemptible", ("riscv",), ("no-preempt",), parts=("KUnit", "selftests", "torture")),
     Variant("fences by firmware", ("riscv",), machine="virt", parts=("boots", "KUnit", "selftests")),
+    Variant("hash page tables", ("powerpc",), append="disable_radix"),
+    Variant("POWER8", ("powerpc",), cpu="power8"),
+    Variant("POWER10", ("powerpc",), cpu="power10"),
+    Variant("mflr goes", ("powerpc",), append="ftrace_mflr=remove", parts=("selftests", "ftracetest", "torture")),
     Variant("samples of the function tracer", parts=("samples",)),
     Variant("ftracetest that changes no text", parts=("ftracetest",)),
     Variant("fixed address", append="nokaslr"),
@@ -66,7 +71,7 @@ VARIANTS = (
     Variant("Xen PV", ("x86",), ("xen",)),
     Variant("one CPU, no modules", ("x86",), ("small",), smp=1, parts=("boots", "KUnit")),
     Variant("locked down", fragments=("lockdown",), parts=("lockdown",)),
-    Variant("control flow integrity", fragments=("cfi",), llvm=True, parts=("KUnit", "selftests", "LKDTM")),
+    Variant("control flow integrity", ("x86", "arm64", "riscv"), fragments=("cfi",), llvm=True, parts=("KUnit", "selftests", "LKDTM")),
     Variant("ftrace's tests at boot", fragments=("startup-tests",), parts=("boots",)),
     Variant("traced from early boot on", append="ftrace=function", parts=("boots", "KUnit")),
 )
@@ -90,7 +95,8 @@ def _part(name, variant, title):
     """One part of check on a variant's kernel."""
     kdir, arch = _kernel(name, variant), arches.get(name)
     paging = [variant.paging] if variant.paging and title == "boots" else []
-    where = replace(arch, machine=variant.machine) if variant.machine else name
+    other = {what: word for what in ("machine", "cpu") if (word := getattr(variant, what))}
+    where = replace(arch, **other) if other else name
     return PARTS[title](where, kdir, variant.append, variant.smp, *paging)
 
 
