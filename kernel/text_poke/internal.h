@@ -46,8 +46,9 @@ extern u64 text_poke_longest_stop;
  * The number of changes that share a stop, at most: nothing else runs on any CPU
  * meanwhile, not even a timer.  Each takes a mapping, which is invalidated on all
  * CPUs, cache maintenance that reaches all of them, and a record: some
- * microseconds on a large machine.  So a stop stays below a millisecond, which
- * is the shortest tick.
+ * microseconds on a large machine, by estimate.  So a stop should stay below a
+ * millisecond, which is the shortest tick; stop_max_ns in debugfs says what it
+ * was.
  */
 #define TEXT_POKE_STOP_CHANGES 128U
 

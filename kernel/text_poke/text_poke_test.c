@@ -1396,7 +1396,7 @@ static struct kunit_case text_poke_cases[] = {
 	KUNIT_CASE(cancelled_sites_stay),
 	KUNIT_CASE(large_batches_sync_once_and_map_once_per_page),
 	KUNIT_CASE(large_guarded_batches_sync_once_per_wave),
-	KUNIT_CASE(groups_arm_for_a_bounded_time),
+	KUNIT_CASE_SLOW(groups_arm_for_a_bounded_time),
 	KUNIT_CASE_SLOW(starving_pokers_do_not_leave_traps_armed),
 	KUNIT_CASE(sites_may_come_in_any_order),
 	KUNIT_CASE(duplicates_far_apart_change_nothing),

@@ -260,10 +260,12 @@ static void probes_that_cannot_be_disabled_stay_enabled(struct kunit *test)
 #endif /* CONFIG_KPROBES */
 
 #if defined(CONFIG_KPROBES) && defined(CONFIG_OPTPROBES)
-/* No trap: a jump to its buffer. */
+/* Neither what was there nor a breakpoint: a jump to its buffer. */
 static bool site_is_optimized(void)
 {
-	return !site_is_nop() && !arch_text_poke_is_trap(site_addr());
+	return !site_is_nop() &&
+	       text_poke_verify(site_addr(), TEXT_POKE_TEST_PROBE,
+				TEXT_POKE_UNIT);
 }
 
 static void register_optimized(struct kunit *test, struct kprobe *probe)
@@ -307,13 +309,17 @@ static void jumps_that_stay_keep_their_buffer(struct kunit *test)
 	unregister_optimized(test, &probe);
 }
 
-/* That of a debugger, for one. */
+/* A debugger's, which may look like that of a probe. */
+#ifndef TEXT_POKE_TEST_BREAKPOINT
+#define TEXT_POKE_TEST_BREAKPOINT TEXT_POKE_TEST_PROBE
+#endif
+
 static void breakpoints_over_jumps_are_not_waited_for(struct kunit *test)
 {
 	u8 trap[TEXT_POKE_UNIT], jump[sizeof(trap)];
 	struct kprobe probe;
 
-	memcpy(trap, TEXT_POKE_TEST_PROBE, sizeof(trap));
+	memcpy(trap, TEXT_POKE_TEST_BREAKPOINT, sizeof(trap));
 
 	register_optimized(test, &probe);
 	memcpy(jump, site_addr(), sizeof(jump));

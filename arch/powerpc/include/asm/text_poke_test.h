@@ -153,6 +153,9 @@ static inline bool text_poke_test_unencodable(void *insn)
 /* What kprobes put there. */
 #define TEXT_POKE_TEST_PROBE	((u8 []){ 0x08, 0x00, 0xe0, 0x7f })
 
+/* What KGDB puts there. */
+#define TEXT_POKE_TEST_BREAKPOINT ((u8 []){ 0x08, 0x10, 0x82, 0x7d })
+
 /* Input that is bad on this architecture: see input_test.c. */
 #define TEXT_POKE_TEST_BAD_INPUTS {					\
 	{ "misaligned", .addr = text_poke_test_site + 2, .new = nop,	\
