@@ -58,6 +58,7 @@ VARIANTS = (
     Variant("Sv39", ("riscv",), append="no4lvl", paging="sv39", parts=("boots", "KUnit", "selftests", "torture")),
     Variant("not preemptible", ("riscv",), ("no-preempt",), parts=("KUnit", "selftests", "torture")),
     Variant("fences by firmware", ("riscv",), machine="virt", parts=("boots", "KUnit", "selftests")),
+    Variant("users' memory is looked after", ("powerpc",), ("kuap",), parts=("KUnit", "torture")),
     Variant("hash page tables", ("powerpc",), append="disable_radix"),
     Variant("POWER8", ("powerpc",), cpu="power8"),
     Variant("POWER10", ("powerpc",), cpu="power10"),
