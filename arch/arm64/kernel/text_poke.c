@@ -56,8 +56,8 @@
  *
  *   - Hypervisor text: it runs at EL2 with vectors of its own, where BRK is a
  *     panic.  With VHE, code of the kernel's own text runs between switching
- *     to these vectors and back; __jump_table_notrap lists its sites.
- *     By the same token its code, and what it calls in between, is not traced.
+ *     to these vectors and back: what is __vhe_text.  By the same token it
+ *     cannot be probed or traced; ftrace and kprobes ask here.
  *   - What an SDEI event interrupts may hold the exception registers live, or
  *     run with other vectors.  __sdei_handler() saves them, and sets the
  *     kernel's, before it calls anything that may trap.
@@ -167,21 +167,9 @@ static bool within(const void *addr, const char *start, const char *end)
 	return addr >= (void *)start && addr < (void *)end;
 }
 
-/* Is there a jump label of VHE's world switch at @addr? */
-static bool is_notrap_site(const void *addr)
-{
-	const s32 *entry;
-
-	for (entry = __start___jump_table_notrap;
-	     entry < __stop___jump_table_notrap; entry++)
-		if ((const void *)entry + *entry == addr)
-			return true;
-	return false;
-}
-
 bool arch_text_poke_trappable(const void *addr)
 {
-	return !is_notrap_site(addr) &&
+	return !within(addr, __vhe_text_start, __vhe_text_end) &&
 	       !within(addr, __entry_text_start, __entry_text_end) &&
 	       !within(addr, __hyp_idmap_text_start, __hyp_idmap_text_end) &&
 	       !within(addr, __hyp_text_start, __hyp_text_end);

@@ -26,10 +26,12 @@ ffff800080020000:	ret
 """
 SITES = worldswitch.Sites(
     calls={"enter": {"sysreg", "panic"}, "sysreg": {"helper"}, "helper": set(), "panic": {"printk"}, "elsewhere": {"enter"}},
-    switch={"enter"}, traced={"printk", "elsewhere"}, keys={0x100: "enter", 0x200: "elsewhere"}, listed={0x100})
-KNOWN = [("enter", "panic")]
+    switch={"enter"}, outside={"load"}, traced={"printk", "elsewhere", "enter", "load"}, keyed={"enter", "elsewhere"},
+    unprobed={"sysreg", "helper"})
+KNOWN = [("enter", "panic"), ("outside", "load")]
 NAMES = ("the world switch calls nothing that can be traced", "the world switch calls nothing that has static keys",
-         "the world switch lists its static keys, and no others", "what is accepted is called")
+         "the world switch calls nothing that takes a probe", "what of hyp/vhe is outside of the range is known",
+         "what is accepted is there")
 
 
 def failed(accepted=(), **changes):
@@ -50,7 +52,7 @@ class Reading(unittest.TestCase):
         self.assertEqual((match["at"], match["value"]), ("ffff8000804d8cc8", "-7fff7fb23000"))
 
     def test_a_section(self):
-        line = "  [13] __jump_table_notrap PROGBITS        ffff8000806b3000 6c3000 000014 00   A  0   0  4"
+        line = "  [13] __jump_table      PROGBITS        ffff8000806b3000 6c3000 000014 00   A  0   0  4"
         self.assertEqual(worldswitch.SECTION.match(line).groups(), ("ffff8000806b3000", "6c3000", "000014"))
 
 
@@ -58,34 +60,35 @@ class Judging(unittest.TestCase):
     def test_nothing_is_wrong(self):
         self.assertEqual(failed(), {})
 
-    def test_its_own_function_can_be_traced(self):
-        self.assertEqual(failed(traced={"enter"}), {NAMES[0]: "enter"})
-
     def test_what_it_calls_can_be_traced(self):
         self.assertEqual(failed(traced={"helper"}), {NAMES[0]: "helper <- sysreg <- enter"})
 
     def test_what_it_calls_has_a_key(self):
-        self.assertEqual(failed(keys={0x100: "enter", 0x300: "sysreg"}), {NAMES[1]: "sysreg <- enter"})
+        self.assertEqual(failed(keyed={"enter", "sysreg"}), {NAMES[1]: "sysreg <- enter"})
+
+    def test_what_it_calls_takes_a_probe(self):
+        self.assertEqual(failed(unprobed={"helper"}), {NAMES[2]: "sysreg <- enter"})
 
     def test_what_is_wrong_is_not_followed(self):
         self.assertEqual(failed(traced={"sysreg", "helper"}), {NAMES[0]: "sysreg <- enter"})
 
-    def test_a_key_of_its_own_that_is_not_listed(self):
-        self.assertEqual(failed(listed=set()), {NAMES[2]: "0x100 in enter"})
+    def test_what_is_in_the_range_is_not_called_elsewhere(self):
+        self.assertEqual(failed(switch={"enter", "sysreg", "helper"}, keyed={"sysreg"}, unprobed=set()), {})
 
-    def test_a_key_of_others_that_is_listed(self):
-        self.assertEqual(failed(listed={0x100, 0x200}), {NAMES[2]: "0x200 in elsewhere"})
+    def test_a_function_outside_that_is_not_known(self):
+        self.assertEqual(failed(outside={"load", "handler"}), {NAMES[3]: "handler"})
 
-    def test_what_is_listed_and_no_key(self):
-        self.assertEqual(failed(listed={0x100, 0x400}), {NAMES[2]: "0x400 in no function"})
+    def test_one_that_is_known_and_not_outside(self):
+        self.assertEqual(failed([("outside", "put")]), {NAMES[4]: "put by outside"})
 
     def test_only_the_caller_that_is_accepted(self):
         calls = SITES.calls | {"helper": {"panic"}}
-        self.assertEqual(failed(calls=calls, traced={"panic"}), {NAMES[0]: "panic <- helper <- sysreg <- enter"})
+        self.assertEqual(failed(calls=calls, traced={"panic"}, unprobed={"sysreg", "helper", "panic"}),
+                         {NAMES[0]: "panic <- helper <- sysreg <- enter"})
         self.assertEqual(failed([("*", "pan*")], calls=calls, traced={"panic"}), {})
 
     def test_what_is_accepted_and_not_called(self):
-        self.assertEqual(failed([("sysreg", "printk")]), {NAMES[3]: "printk by sysreg"})
+        self.assertEqual(failed([("sysreg", "printk")]), {NAMES[4]: "printk by sysreg"})
 
     def test_the_list_can_be_read(self):
         self.assertTrue(list(rows(worldswitch.ACCEPTED, "caller | function | reason")))

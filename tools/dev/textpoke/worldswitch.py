@@ -2,12 +2,15 @@
 """Can what KVM runs with the hypervisor's vectors meet a trap? Read off an arm64 kernel that was built.
 
 With VHE, the world switch is kernel text, but part of it runs with vectors that know nothing of
-the core's trap. What is in arch/arm64/kvm/hyp/vhe/ has no call sites of the function tracer, and
-lists its static keys; no compiler looks at what it calls elsewhere. That is followed here, from
-one direct call to the next: none may have a call site or a static key.
+the core's trap. It is between __vhe_text_start and __vhe_text_end, and no trap, probe or tracer
+gets there. No compiler looks at what it calls elsewhere. That is followed here, from one direct
+call to the next: none may have a call site of the function tracer or a static key, or be where
+kprobes allows a probe. Nor does a compiler look at what of arch/arm64/kvm/hyp/vhe/ is elsewhere:
+each such function has to be known, for the handlers of a guest's exits are called through tables.
 
-Calls that are made with the kernel's own vectors only, or at no time, are in
-tools/dev/accepted/world-switch, `caller | function | reason`. They are not followed.
+What is known is in tools/dev/accepted/world-switch, `caller | function | reason`: calls that are
+made with the kernel's own vectors only, or at no time, which are not followed; and with `outside`
+for the caller, functions of hyp/vhe/ that are never called with the others.
 """
 
 import re
@@ -32,26 +35,30 @@ SECTION = re.compile(r"^\s*\[\s*\d+\] \S+\s+PROGBITS\s+(?P<addr>[0-9a-f]+) (?P<o
 RELOCATED = re.compile(r"^(?P<at>[0-9a-f]+)\s+[0-9a-f]+ R_AARCH64_RELATIV\w*\s+(?P<value>-?[0-9a-f]+)$")
 TEXT = "tTwW"  # types of symbols
 KEY = 16  # bytes of a struct jump_entry, which begins with where it is from there
-LISTED = 4  # bytes of an entry of __jump_table_notrap, which is that distance
 ENTRY = 8  # what is recorded of a function is its first NOP, as far before it at most
+RANGE = "vhe"
+UNPROBED = ("noinstr", "kprobes", "entry")  # ranges of text where kprobes allows none
+OUTSIDE = "outside"
 
 
 @dataclass(frozen=True)
 class Sites:
     """What a kernel's text has, all by the names of functions.
 
-    calls   function -> those that it branches to
-    switch  those of the world switch
-    traced  those with a call site of the function tracer
-    keys    address of a static key's site -> function
-    listed  addresses of the sites that get no trap
+    calls     function -> those that it branches to
+    switch    those in the range of the world switch
+    outside   those of hyp/vhe/ that are not
+    traced    those with a call site of the function tracer
+    keyed     those with a static key
+    unprobed  those that take no probe
     """
 
     calls: dict
     switch: set
+    outside: set
     traced: set
-    keys: dict
-    listed: set
+    keyed: set
+    unprobed: set
 
 
 def branches(lines):
@@ -80,7 +87,7 @@ def reached(sites, accepted):
 
     What is wrong in itself is not followed any further.
     """
-    found, wrong = dict.fromkeys(sites.switch), sites.traced | set(sites.keys.values())
+    found, wrong = dict.fromkeys(sites.switch), sites.traced | sites.keyed
     left = sorted(sites.switch)
     for function in left:
         new = sorted(_calls(sites, function, accepted) - set(found))
@@ -101,19 +108,23 @@ def _judged(name, wrong):
     return Result(name, FAILED if wrong else PASSED, "; ".join(sorted(wrong)))
 
 
+def _unused(sites, found, accepted):
+    """What is accepted, and nowhere to be seen."""
+    seen = [(function, each) for function in found for each in sites.calls.get(function, ())]
+    seen += [(OUTSIDE, each) for each in sites.outside]
+    return {f"{function} by {by}" for by, function in accepted if not any(_fits(*each, (by, function)) for each in seen)}
+
+
 def results(sites, accepted):
     """Results of what was read."""
     found = reached(sites, accepted)
     elsewhere = set(found) - sites.switch
-    own = {addr for addr, function in sites.keys.items() if function in sites.switch}
-    yield _judged("the world switch calls nothing that can be traced", {chain(each, found) for each in set(found) & sites.traced})
-    yield _judged("the world switch calls nothing that has static keys",
-                  {chain(each, found) for each in elsewhere & set(sites.keys.values())})
-    yield _judged("the world switch lists its static keys, and no others",
-                  {f"{addr:#x} in {sites.keys.get(addr, 'no function')}" for addr in own ^ sites.listed})
-    called = [(function, each) for function in found for each in sites.calls.get(function, ())]
-    yield _judged("what is accepted is called", {f"{function} by {by}" for by, function in accepted
-                                                 if not any(_fits(*call, (by, function)) for call in called)})
+    for what, wrong in (("can be traced", sites.traced), ("has static keys", sites.keyed),
+                        ("takes a probe", elsewhere - sites.unprobed)):
+        yield _judged(f"the world switch calls nothing that {what}", {chain(each, found) for each in elsewhere & wrong})
+    unknown = {each for each in sites.outside if not any(_fits(OUTSIDE, each, known) for known in accepted)}
+    yield _judged("what of hyp/vhe is outside of the range is known", unknown)
+    yield _judged("what is accepted is there", _unused(sites, found, accepted))
 
 
 # Reading
@@ -130,7 +141,8 @@ class _Image:
         self.path, self.tools = kdir / "vmlinux", tools
         symbols = _matches(SYMBOL, f"{tools}nm", self.path)
         self.symbols = {match["name"]: int(match["addr"], 16) for match in symbols}
-        self.text = Symbols(match[0] for match in symbols if match["type"] in TEXT)
+        text = [match for match in symbols if match["type"] in TEXT]
+        self.text, self.functions = Symbols(match[0] for match in text), [(match["name"], int(match["addr"], 16)) for match in text]
         sections = _matches(SECTION, f"{tools}readelf", "-SW", self.path)
         self.sections = [[int(value, 16) for value in match.groups()] for match in sections]
         self.bytes = self.path.read_bytes()
@@ -141,6 +153,11 @@ class _Image:
 
     def _bounds(self, name):
         return self.symbols[f"__start_{name}"], self.symbols[f"__stop_{name}"]
+
+    def within(self, name):
+        """The functions in a range of text."""
+        begin, end = self.symbols[f"__{name}_text_start"], self.symbols[f"__{name}_text_end"]
+        return {name for name, addr in self.functions if begin <= addr < end}
 
     def distances(self, name, size):
         """The addresses that a table's entries begin with, as distances from there."""
@@ -165,10 +182,11 @@ def read(kdir, tools):
     image = _Image(kdir, tools)
     calls = image.branches()
     symbols = _matches(SYMBOL, f"{tools}nm", "--defined-only", kdir / SWITCH)
-    switch = {match["name"] for match in symbols if match["type"] in TEXT} & set(calls)
-    sites = Sites(calls, switch, {image.function(addr + ENTRY) for addr in image.pointers("mcount_loc")},
-                  {addr: image.function(addr) for addr in image.distances("__jump_table", KEY)},
-                  set(image.distances("__jump_table_notrap", LISTED)))
+    switch = image.within(RANGE) & set(calls)
+    own = {match["name"] for match in symbols if match["type"] in TEXT} & set(calls)
+    sites = Sites(calls, switch, own - switch, {image.function(addr + ENTRY) for addr in image.pointers("mcount_loc")},
+                  {image.function(addr) for addr in image.distances("__jump_table", KEY)},
+                  set().union(*map(image.within, UNPROBED)))
     empty = [name for name, value in vars(sites).items() if not value]
     if empty:
         raise Fail(INFRA, f"{image.path} seems to have no {', '.join(empty)}: this has to be read in another way")
