@@ -132,6 +132,29 @@ class InGit(Trees):
         self.commit_in(folder, "mine")
         self.refused(apply.unapply, "not the series alone", code=errors.USAGE)
 
+    def test_what_takes_out_a_part_is_what_can(self):
+        folder = self.git_tree()
+        apply.apply()
+        self.git("revert", "--no-edit", "HEAD~1", tree=folder)
+        self.refused(apply.apply, "lacks 1 of its 3", "`arm64: use it`", "with git, from `core: add the poker` to `MAINTAINERS: name us`", code=errors.USAGE)
+        self.git("reset", "-q", "--hard", "HEAD~2", tree=folder)
+        self.refused(apply.apply, "lacks 1 of its 3", "`make unapply`", code=errors.USAGE)
+        apply.unapply()
+        apply.apply()
+
+    def test_the_way_back_can_be_typed(self):
+        folder = self.repository_of(self.kernel(name="a tree"))
+        apply.apply()
+        self.assertIn(f"git -C '{folder}' reset", self.said.getvalue())
+
+    def test_a_dry_run_leaves_an_interruption_as_it_is(self):
+        folder = self.git_tree()
+        self.killed(folder, 2)
+        before = self.state(folder)
+        self.refused(lambda: apply.apply(dry=True), "was interrupted", code=errors.USAGE)
+        self.assertEqual(self.state(folder), before)
+        self.assertTrue((folder / ".git/rebase-apply").exists())
+
 
 class Plain(Trees):
     def test_the_way_back(self):
@@ -171,6 +194,9 @@ class Plain(Trees):
         with mock.patch.object(Path, "rename", rename), self.assertRaises(Interrupted):
             apply.apply()
         self.assertTrue((folder / apply.PLAN).exists())
+        before = contents(folder)
+        self.refused(lambda: apply.apply(dry=True), "was interrupted", code=errors.USAGE)
+        self.assertEqual(contents(folder), before)
         apply.apply()
         self.assertIn("finishing an interrupted apply", self.said.getvalue())
         self.refused(apply.apply, "already", code=errors.USAGE)
@@ -286,6 +312,14 @@ class Out(Trees):
         self.refused(self.write, "leads nowhere", code=errors.USAGE)
         self.refused(lambda: self.write("/"), "/ holds", code=errors.USAGE)
         self.assertEqual([path.name for path in self.home.iterdir() if "part" in path.name], [])
+        write_tree(self.home, {"file": "x\n"})
+        with mock.patch.object(mails, "_on_base", side_effect=AssertionError("something was made")):
+            self.refused(lambda: self.write(self.home / "file/out"), "in none", code=errors.USAGE)
+
+    def test_what_it_tells_to_type_can_be(self):
+        self.out = self.home / "my patches"
+        self.write()
+        self.assertIn(f"git am '{self.out}'/*.patch", self.said.getvalue())
 
     def test_a_mount_point_is_written_and_not_replaced(self):
         """What cannot be renamed, or have a neighbour."""

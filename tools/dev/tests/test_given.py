@@ -147,14 +147,18 @@ class System(Case):
             self.assertEqual(said.strip(), str(paths.ROOT / "build/cache"))
 
     def test_what_is_in_the_place_of_build(self):
-        for make in (lambda path: path.write_text(""), lambda path: path.symlink_to("nowhere")):
+        for make in (lambda path: path.write_text(""), lambda path: path.symlink_to("nowhere"), lambda path: path.symlink_to("build")):
             make(self.home / "build")
-            code, _, said = self.tp("gates", TEXT_POKE_ROOT=str(self.home))
-            self.assertEqual((code, len(said.splitlines())), (errors.INFRA, 1), said)
-            self.assertIn(f"{self.home}/build is ", said)
-            code, _, said = self.tp("clean", TEXT_POKE_ROOT=str(self.home))
-            self.assertEqual((code, len(said.splitlines())), (errors.INFRA, 1), said)
+            for words in (["gates"], ["clean"], ["kernel", "ARCH=x86"], ["series", f"KERNEL={ROOT}"]):
+                code, _, said = self.tp(*words, TEXT_POKE_ROOT=str(self.home))
+                self.assertEqual((code, len(said.splitlines())), (errors.INFRA, 1), said)
+                self.assertIn(f"{self.home}/build is ", said)
             (self.home / "build").unlink()
+
+    def test_a_cache_that_leads_nowhere(self):
+        (self.home / "cache").symlink_to("cache")
+        code, _, said = self.tp("apply", f"KERNEL={self.home}", TEXT_POKE_ROOT=str(self.home))
+        self.assertEqual((code, len(said.splitlines())), (errors.USAGE, 1), said)
 
     def test_a_reader_that_went_away(self):
         reader, writer = os.pipe()

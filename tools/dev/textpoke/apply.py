@@ -7,6 +7,7 @@ is undone, or finished, by the next run.
 """
 
 import os
+import shlex
 import shutil
 import tempfile
 from dataclasses import dataclass
@@ -35,14 +36,14 @@ class Standing:
     without: dict  # upstream's file -> its bytes without those that are there
     whose: str = ""  # a file that another version of the series has left
 
-    def refuse_for_apply(self, target):
+    def refuse_for_apply(self, target, is_git):
         """One sentence for a tree that has the series, or another version of it, or a part."""
         if self.other:
             raise Fail(USAGE, f"{target} has another version of the series ({self.whose or self.other[0].name} differs there): take that out first")
         if self.there and self.lacking:
             first = self.lacking[0]
             raise Fail(USAGE, f"{target} has the series, but lacks {len(self.lacking)} of its {len(self.there) + len(self.lacking)} patches, "
-                              f"the first of them `{first.subject}`: take out the others with `make unapply`, then apply all")
+                              f"the first of them `{first.subject}`: take out the others with {_how_out(target, is_git, self.there)}, then apply all")
         if self.there:
             raise Fail(USAGE, f"{target} has the series already: nothing to do")
 
@@ -226,7 +227,7 @@ def _apply_git(small, target):
                 raise Fail(INFRA, f"git am failed in {target} and was undone: {error.said.splitlines()[0]}") from None
             raise
     mark.unlink()
-    say(f"the way back: git -C {target} reset --keep {before[:12]}, or make unapply")
+    say(f"the way back: git -C {shlex.quote(str(target))} reset --keep {before[:12]}, or make unapply")
 
 
 def _must_be_clean(target):
@@ -237,13 +238,26 @@ def _must_be_clean(target):
         raise Fail(USAGE, f"{target} has uncommitted changes: commit or stash them, then run the command again")
 
 
+def _are_last(target, wanted):
+    """Whether a branch ends with these patches as commits, and nothing but them."""
+    return porcelain(target, "log", f"-{len(wanted)}", "--format=%s", "--reverse").splitlines() == [patch.subject for patch in wanted]
+
+
+def _by_git(wanted):
+    return f"git, from `{wanted[0].subject}` to `{wanted[-1].subject}`"
+
+
+def _how_out(target, is_git, there):
+    """What takes those patches out again, in words."""
+    return "`make unapply`" if not is_git or _are_last(target, there) else _by_git(there)
+
+
 def _unapply_git(target, found):
     """The series' commits off the branch, if they are the last ones there: else only their owner knows what depends on them."""
-    wanted = [patch.subject for patch in found.there]
-    said = porcelain(target, "log", f"-{len(wanted)}", "--format=%s", "--reverse").splitlines()
-    if said != wanted:
-        raise Fail(USAGE, f"the last {len(wanted)} commits of {target} are not the series alone: "
-                          f"take it out with git, from `{wanted[0]}` to `{wanted[-1]}`")
+    wanted = found.there
+    if not _are_last(target, wanted):
+        raise Fail(USAGE, f"the last {len(wanted)} commits of {target} are not the series alone: take it out with {_by_git(wanted)}")
+    say(f"taking {len(wanted)} patches out of {target}")
     was = git.head(target)
     porcelain(target, "reset", "-q", "--keep", f"HEAD~{len(wanted)}", clean=False)
     say(f"the branch was at {was[:12]}")
@@ -256,6 +270,10 @@ def _target(name):
     if not target:
         raise Fail(USAGE, f"name the tree: make {name} KERNEL=/path/to/linux")
     return target, bases.version_of(target)
+
+
+def _is_interrupted(target, is_git):
+    return (target / PLAN).exists() or is_git and _mark(target).exists()
 
 
 def _begin(target, is_git):
@@ -278,11 +296,13 @@ def apply(dry=False):
     target, version = _target("apply")
     is_git = git.is_work_tree(target)
     with lock.folder(target):
+        if dry and _is_interrupted(target, is_git):
+            raise Fail(USAGE, f"a command was interrupted in {target}, which `make apply` or `make unapply` brings to an end: nothing was done")
         finished, found = _begin(target, is_git), standing(target, version)
         if finished == "apply" and found.there and not found.lacking and not found.other:
             say("done")
             return
-        found.refuse_for_apply(target)
+        found.refuse_for_apply(target, is_git)
         with series.micro(target, version) as small:
             if dry:
                 _tell(small, target, version)
@@ -313,12 +333,13 @@ def unapply():
         if not found.there and not finished:
             raise Fail(USAGE, f"{target} does not have the series: nothing to do")
         if found.there:
-            say(f"taking {len(found.there)} patches out of {target} (Linux {version})")
             _unapply_git(target, found) if is_git else _unapply_plain(target, found)
     say("done")
 
 
 def _unapply_plain(target, found):
+    say(f"taking {len(found.there)} patches out of {target}")
+
     def fill(folder):
         for path, (mode, data) in found.without.items():
             if (target / path).read_bytes() != data:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from . import arch as arches
 from . import base as bases
-from . import boot, mails, patches, paths, perf
+from . import boot, lock, mails, patches, paths, perf
 from .errors import USAGE, Fail
 
 # More than 64 are more than our kernels take; QEMU lets them take turns.
@@ -36,8 +36,13 @@ def architecture(command, options):
         raise Fail(USAGE, f"LLVM=1 is not possible for {arch}: {known[arch].llvm}; build it without LLVM=1")
 
 
+def _real(path):
+    """Where a path leads; a link that leads back to itself is as good as a path."""
+    return Path(os.path.realpath(path))
+
+
 def _inside(path, folder):
-    return Path(path).resolve().is_relative_to(Path(folder).resolve())
+    return _real(path).is_relative_to(_real(folder))
 
 
 def kernel(command, options):
@@ -117,7 +122,7 @@ CHECKS = {"ARCH": architecture, "KERNEL": kernel, "KDIR": kernel_folder, "SMP": 
 def place(command, options):
     """The kernel's make takes no such path, and says so after a while."""
     builds = "ARCH" in command.options.split() and not options.get("KDIR")
-    for path in (str(paths.BUILD), str(paths.BUILD.resolve())) if builds else ():
+    for path in (str(paths.BUILD), str(_real(paths.BUILD))) if builds else ():
         if found := re.search(r"[\s:]", path):
             what = "a colon" if found[0] == ":" else "white space"
             raise Fail(USAGE, f"{path} has {what} in it, which the kernel's make cannot do with: move this folder")
@@ -126,6 +131,8 @@ def place(command, options):
 def check(command, options):
     """All that is wrong with it, the first of it as a sentence."""
     known = command.options.split()
+    if command.uses_build:
+        lock.check_build()
     for name, test in CHECKS.items():
         if name in known:
             test(command, options)

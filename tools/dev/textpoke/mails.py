@@ -8,6 +8,7 @@ not say is somebody's, and is never removed or replaced; nor is what was changed
 import contextlib
 import hashlib
 import os
+import shlex
 import shutil
 from pathlib import Path
 
@@ -35,6 +36,11 @@ def _ours(path, known):
     return path.is_file() and not path.is_symlink() and f"{_hash(path)}  {path.name}" in known
 
 
+def _nearest(path):
+    """The path, or what there is of the way to it."""
+    return next(each for each in (path, *path.parents) if os.path.lexists(each))
+
+
 def folder_of(out):
     """OUT as the folder that it is or leads to; one that we must not write is refused."""
     if not out:
@@ -43,8 +49,8 @@ def folder_of(out):
         folder = Path(os.path.expanduser(out)).resolve()
     except (OSError, RuntimeError):
         raise Fail(USAGE, f"OUT={out} is a link that leads nowhere: name a new or empty folder") from None
-    if folder.exists() and not folder.is_dir():
-        raise Fail(USAGE, f"OUT={out} is no folder: name a new or empty one")
+    if not _nearest(folder).is_dir():
+        raise Fail(USAGE, f"OUT={out} is no folder, or in none: name a new or empty one")
     check(folder)
     return folder
 
@@ -104,5 +110,5 @@ def write_series(out=None):
         with lock.folder(folder), _part(folder) as part:
             check(folder)
             _replace([Path(shutil.copy(mail, part)) for mail in mails], folder)
-    say(f"{len(mails)} patches for Linux {version} in {folder}: git am {folder}/*.patch")
+    say(f"{len(mails)} patches for Linux {version} in {folder}: git am {shlex.quote(str(folder))}/*.patch")
     return folder
