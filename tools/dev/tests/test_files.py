@@ -13,14 +13,16 @@ from textpoke import base, cli, git, patches, paths  # noqa: E402
 
 # The one spelling; what takes from a file of upstream's that says `or later` says so as well.
 LICENSE = re.compile(r"SPDX-License-Identifier: GPL-2\.0(?:-or-later)?(?: WITH Linux-syscall-note)?(?: \*/)?$", re.M)
-# Which upstream has without such a line too: lists of settings, and models, whose first line is their name.
-WITHOUT = re.compile(r"\.litmus$|/\.kunitconfig$|/(?:config|settings)$")
+# Which upstream has without such a line too: lists of settings.
+WITHOUT = re.compile(r"/\.kunitconfig$|/(?:config|settings)$")
+# Litmus tests begin with their name, and have comments only behind it.
+FIRST_LINES = 5
 
 
 class License(unittest.TestCase):
     def test_every_file_names_it_in_one_way(self):
         for path, file in sorted(patches.kept().items()):
-            top = "\n".join(git.decode(file.read_bytes()).splitlines()[:3])
+            top = "\n".join(git.decode(file.read_bytes()).splitlines()[:FIRST_LINES])
             if not WITHOUT.search(path):
                 self.assertRegex(top, LICENSE, path)
 
