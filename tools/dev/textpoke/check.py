@@ -13,7 +13,7 @@ import time
 from dataclasses import dataclass, replace
 
 from . import arch as arches
-from . import boot, endings, gates, host, initramfs, kept, kernel, ktap, made, models, paths, perf, run, series, suites, tests, torture
+from . import boot, endings, gates, host, initramfs, kept, kernel, ktap, made, models, paths, perf, run, series, suites, tests, torture, trace
 from .errors import OK, Fail
 from .kept import NOTHING
 from .ktap import FAILED, PASSED, SKIPPED, Result
@@ -189,6 +189,12 @@ def _architecture(report, name):
                 parts=functools.partial(_architecture_parts, name))
 
 
+def _trace(report, name):
+    """A short trace, where there is an encoder for one."""
+    if name in trace.MACHINES:
+        report.step(f"{name}: trace", trace.checked, name, parts=functools.partial(trace.parts, name))
+
+
 def names(options):
     """ARCH, or all of them: those with a backend first."""
     if options.get("ARCH"):
@@ -207,6 +213,7 @@ def everything(report, architectures):
     report.step("perf: tests", perf.host_tests, parts=perf.host_parts)
     for name in architectures:
         _architecture(report, name)
+        _trace(report, name)
 
 
 def main(options):

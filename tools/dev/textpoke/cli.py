@@ -146,6 +146,8 @@ COMMANDS = {
     "coverage": Command("which lines of the core and of a backend the tests execute, and which errors they provoke", "ARCH KERNEL",
                         _pass("coverage", "main"), True),
     "bench": Command("what changing text costs, base and series side by side, against the targets", "ARCH KERNEL", _pass("bench", "main"), True),
+    "trace": Command("hardware trace made under QEMU: is it decoded as it was executed, and do the records say what was?", "ARCH KERNEL KDIR APPEND TIMEOUT",
+                     _pass("trace", "main"), True),
     "tree": Command("build/tree: a git tree, one commit per patch, to edit and commit in", "", _call("series", "tree")),
     "refresh": Command("write files and hunks back from build/tree", "", _call("series", "refresh")),
     "series": Command("build/series: what git am takes, for the base or for your tree", "OUT KERNEL",

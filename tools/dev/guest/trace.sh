@@ -1,0 +1,127 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# The guest's part of `make trace`: perf records how this script, as perf's workload, changes
+# the kernel's text, while tasks on all CPUs execute just that text.
+#
+#	trace.sh DIR		records into DIR and sends it to the host
+#	trace.sh DIR workload	what perf runs
+#
+# What is executed between the two calls of sync is what the host traces.
+
+TRACING=/sys/kernel/tracing
+# What the load runs through, and what runs in interrupts.
+FUNCTIONS="vfs_* seq_* proc_* do_sys_* ksys_* __x64_sys_* __arm64_sys_* kmem_cache_* pipe_* tick_* hrtimer_* try_to_wake_up"
+PROBED="vfs_read seq_read_iter"
+MODULE=trace-events-sample
+
+# In the functions that change, for a moment at a time: what is executed while the poker waits
+# shows nothing. The shell reads byte by byte.
+load()
+{
+	while :; do
+		read -r _ </proc/self/stat
+		read -r _ </proc/loadavg
+		: >/dev/null
+		read -r -t "$PAUSE" _ <>"$DIR/pause"
+	done
+}
+
+load_begin()
+{
+	mkfifo "$DIR/pause"
+	for cpu in $(seq 0 $(($(nproc) - 1))); do
+		load &
+		taskset -p $((1 << cpu)) $! >/dev/null
+		renice -n 10 $! >/dev/null
+		LOADS="$LOADS $!"
+	done
+}
+
+load_end()
+{
+	kill $LOADS
+	wait $LOADS
+	rm "$DIR/pause"
+}
+
+# Static keys and static calls.
+keys()
+{
+	for file in /proc/sys/kernel/sched_schedstats \
+		    $TRACING/events/sched/enable \
+		    $TRACING/events/raw_syscalls/enable \
+		    $TRACING/events/sample-trace/enable; do
+		if [ -w "$file" ]; then echo "$1" >"$file"; fi
+	done
+}
+
+# At entries of functions, which ftrace calls, at their ends, and on what is executed in a slot.
+probes()
+{
+	if [ "$1" = 0 ]; then
+		echo 0 >$TRACING/events/kprobes/enable
+		echo >$TRACING/kprobe_events
+		return
+	fi
+	for name in $PROBED; do
+		echo "p:entry_$name $name"
+		echo "r:return_$name $name"
+		echo "p:inside_$name $name+$INSIDE"
+	done >$TRACING/kprobe_events
+	echo 1 >$TRACING/events/kprobes/enable
+}
+
+tracer()
+{
+	echo "$1" >$TRACING/current_tracer
+}
+
+change_text()
+{
+	tracer function
+	keys 1
+	probes 1
+	keys 0
+	probes 0
+	tracer nop
+}
+
+workload()
+{
+	load_begin
+	sync
+	change_text
+	sync
+	load_end
+}
+
+# Behind what the tracer's call needs at the entry of a function.
+inside()
+{
+	case $(uname -m) in
+	x86_64) echo 9 ;;
+	*) echo 16 ;;
+	esac
+}
+
+# perf's clock is another until the kernel has measured that of the CPU once more.
+record()
+{
+	mkdir -p "$DIR" || exit
+	modprobe $MODULE
+	echo 0 >$TRACING/tracing_on
+	for name in $FUNCTIONS; do
+		echo "$name" >>$TRACING/set_ftrace_filter
+	done 2>/dev/null
+	sleep 3
+	perf record --kcore -a -e dummy -m 8M -N -B -o "$DIR/perf.data" -- "$JOB" "$DIR" workload || exit
+	. /lib/textpoke.sh
+	cd "$DIR" && send_out .
+}
+
+JOB=$0
+DIR=$1
+PAUSE=0.05
+INSIDE=$(inside)
+${2:-record}

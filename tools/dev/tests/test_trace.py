@@ -1,0 +1,404 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`make trace`: perf.data taken apart and put together, logs that are made by hand, and what is said of a difference."""
+
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from textpoke import disasm, ktap, newer, perfdata, trace  # noqa: E402
+from textpoke.perfdata import Attribute, PerfData  # noqa: E402
+
+TYPE = perfdata.TID | perfdata.TIME | perfdata.CPU | perfdata.IDENTIFIER
+CONVERSION = (4, 32, 1000)  # 2 ns for a tick of the clock, from 1000 on
+BASE = 0xffffffff81000000
+PHYSICAL = 1 << 40  # a CPU's base: any with the upper bit
+ENCODER = """
+#include "encode.h"
+static void enter(int cpu, uint64_t to) { printf("enter %d %llx\\n", cpu, (unsigned long long)to); fclose(encode_file("aux", cpu)); }
+static void leave(int cpu) { printf("leave %d\\n", cpu); }
+static void lose(int cpu, uint64_t at) { printf("lose %d %llx\\n", cpu, (unsigned long long)at); }
+static void branch(int cpu, const struct insn *insn, bool taken, uint64_t to)
+{
+	printf("branch %d %llx %d %llx\\n", cpu, (unsigned long long)insn->addr, taken, (unsigned long long)to);
+	if (taken)
+		encode_truth(cpu, insn->addr, to);
+}
+static void trap(int cpu, int kind, uint64_t from, uint64_t to)
+{
+	printf("trap %d %d %llx %llx at %llu\\n", cpu, kind, (unsigned long long)from, (unsigned long long)to, (unsigned long long)path_clock());
+}
+static void straight(int cpu, uint32_t insns) { }
+const struct path pt_encoder = { enter, leave, lose, branch, trap, straight };
+void pt_finish(void) { }
+"""
+
+
+def trailer(time):
+    return struct.pack("<4Q", 0, time, 0, 1)
+
+
+def event(kind, body):
+    return perfdata.EVENT.pack(kind, 0, perfdata.EVENT.size + len(body)) + body
+
+
+def poke(time, addr, old, new):
+    body = struct.pack("<QHH", addr, len(old), len(new)) + old + new
+    return event(perfdata.TEXT_POKE, body + b"\0" * (-len(body) % 8) + trailer(time))
+
+
+def recording(*events):
+    """What a guest's perf has written, with a round in it."""
+    raw = perfdata.ATTR.pack(1, 136, 9, 1, TYPE, 0, perfdata.SAMPLE_ID_ALL).ljust(136, b"\0")
+    begun = [event(perfdata.TIME_CONV, struct.pack("<3Q", *CONVERSION)), event(perfdata.FINISHED_ROUND, b"")]
+    return PerfData([Attribute(raw, (1, 2))], begun + list(events), {3: b"host", 200: b"last"})
+
+
+class File(unittest.TestCase):
+    def setUp(self):
+        self.parts = recording(poke(20, BASE, b"\x90", b"\xcc"), poke(10, BASE + 8, b"\x0f\x1f", b"\xeb\x05"))
+
+    def test_what_is_put_together_comes_apart_as_it_was(self):
+        self.assertEqual(perfdata.parse(perfdata.build(self.parts)), self.parts)
+
+    def test_records_are_in_order_of_time(self):
+        records = self.parts.records()
+        self.assertEqual([(each.time, each.addr, each.old, each.new) for each in records],
+                         [(10, BASE + 8, b"\x0f\x1f", b"\xeb\x05"), (20, BASE, b"\x90", b"\xcc")])
+        self.assertEqual([each.at for each in records], [3, 2])
+
+    def test_lost_records_are_counted(self):
+        lost = event(perfdata.LOST, struct.pack("<QQ", 1, 7) + trailer(5))
+        self.assertEqual(recording(lost, lost).lost(), 14)
+
+    def test_other_files_and_impossible_lengths_are_refused(self):
+        with self.assertRaisesRegex(ValueError, "no perf.data"):
+            perfdata.parse(b"PERFILE1" + b"\0" * 100)
+        broken = bytearray(perfdata.build(self.parts))
+        at = broken.index(self.parts.events[0])
+        struct.pack_into("<H", broken, at + 6, 0)
+        with self.assertRaisesRegex(ValueError, "impossible length"):
+            perfdata.parse(bytes(broken))
+
+    def test_without_a_conversion_nothing_can_be_placed(self):
+        with self.assertRaisesRegex(ValueError, "clock"):
+            PerfData(self.parts.attributes, []).time_conversion()
+
+
+class Merged(unittest.TestCase):
+    def setUp(self):
+        self.whole = perfdata.with_trace(recording(poke(10, BASE, b"\x90", b"\xcc")), perfdata.PT, [b"first", b"second!"])
+        self.data = perfdata.build(self.whole)
+
+    def kinds(self):
+        return [perfdata.kind_of(each) for each in self.whole.events]
+
+    def test_the_events_of_a_trace_are_where_perf_wants_them(self):
+        self.assertEqual(self.kinds(), [perfdata.TIME_CONV, perfdata.AUXTRACE_INFO, perfdata.TEXT_POKE,
+                                        *[perfdata.AUX, perfdata.AUXTRACE] * 2])
+
+    def test_the_index_finds_each_trace(self):
+        index = perfdata._features(self.data, perfdata.HEADER.unpack_from(self.data)[9:13],
+                                   sum(perfdata.HEADER.unpack_from(self.data)[5:7]))
+        index = dict(index)[perfdata.FEATURE_AUXTRACE]
+        count, *places = struct.unpack(f"<{len(index) // 8}Q", index)
+        self.assertEqual(count, 2)
+        for at, size, trace_of in zip(places[::2], places[1::2], (b"first", b"second!")):
+            self.assertEqual(perfdata.kind_of(self.data[at:]), perfdata.AUXTRACE)
+            self.assertEqual(self.data[at + size:at + size + len(trace_of)], trace_of)
+
+    def test_the_clock_of_perf_and_of_the_cpus_is_told(self):
+        info = self.whole.events[1]
+        self.assertEqual(struct.unpack_from("<II5Q", info, perfdata.EVENT.size), (1, 0, perfdata.PMU, *CONVERSION, 1))
+
+    def test_a_reference_is_never_0(self):
+        trace_of = self.whole.events[4]
+        self.assertEqual(struct.unpack_from("<3Q", trace_of, perfdata.EVENT.size), (5, 0, 1))
+
+    def test_aux_events_are_later_than_every_record(self):
+        aux = self.whole.events[3]
+        time, = struct.unpack_from("<Q", aux, perfdata.time_at(aux, TYPE))
+        self.assertGreater(time, 10)
+
+    def test_the_selection_has_an_id_for_each_cpu(self):
+        self.assertEqual([len(each.ids) for each in self.whole.attributes], [2, 2])
+        kind, size, config, *_ = perfdata.ATTR.unpack_from(self.whole.attributes[1].raw)
+        self.assertEqual((kind, size), (perfdata.PMU, 136))
+        self.assertTrue(config & 1 << 10 and config & 1 << 13)
+
+
+class Broken(unittest.TestCase):
+    """Records that are broken on purpose."""
+
+    def setUp(self):
+        self.parts = recording(poke(10, BASE, b"\x90", b"\xcc"), poke(20, BASE + 9, b"\x01", b"\x02"),
+                               poke(30, BASE, b"\xcc", b"\x90"), poke(40, BASE, b"\x90", b"\xcc"))
+
+    def test_dropped_ones_are_gone_and_all_others_are_not(self):
+        records = self.parts.records()
+        left = perfdata.without_record(self.parts, records[1]).records()
+        self.assertEqual([each.time for each in left], [10, 30, 40])
+        self.assertEqual(trace.dropped(self.parts, records[:3]).records()[0].time, 40)
+
+    def test_swapped_ones_are_of_one_site(self):
+        found = trace.swapped(self.parts, self.parts.records()[:3]).records()
+        self.assertEqual([(each.time, each.old) for each in found], [(10, b"\xcc"), (20, b"\x01"), (30, b"\x90"), (40, b"\x90")])
+
+    def test_pairs_undo_each_other(self):
+        self.assertEqual([(one.time, other.time) for one, other in trace.pairs(self.parts.records())], [(10, 30), (30, 40)])
+
+    def test_they_are_from_all_over(self):
+        self.assertEqual(trace.spread(range(100), 4), [0, 25, 50, 75])
+        self.assertEqual(trace.spread(range(3), 40), [0, 1, 2])
+
+
+class Words(unittest.TestCase):
+    def setUp(self):
+        self.names = disasm.Symbols([f"{BASE:x} T start", f"{BASE + 0x100:x} T other"])
+        self.parts = recording(poke(2000, BASE + 4, b"\x90", b"\xcc"), poke(3000, BASE + 4, b"\xcc", b"\x90"))
+
+    def test_figures_and_differences_are_read(self):
+        found = trace.parse("wrong 3\non-time 7\ndiffers: cpu 0 code 1\nsays:  error x\nother words\n")
+        self.assertEqual((found.figures, found.differs, found.says), ({"wrong": 3, "on-time": 7}, ["cpu 0 code 1"], ["error x"]))
+
+    def test_perf_s_time_is_its_own(self):
+        self.assertEqual(trace.perf_time(100, CONVERSION), 1200)
+        self.assertEqual(trace.perf_time(100, (4, 32, 2**64 - 100)), 100)
+
+    def test_the_record_that_was_applied_is_named(self):
+        line = f"cpu 1 executed {BASE:x} {BASE + 0x100:x} clock 600 decoded {BASE + 2:x} {BASE + 0x104:x} time 2200"
+        self.assertEqual(trace.explain(line, self.parts, self.names),
+                         "cpu 1, executed start -> other, decoded start+0x2 -> other+0x4 at 2200; "
+                         "applied: the record of start+0x4 at 2000 (90 -> cc)")
+
+    def test_or_the_one_that_was_not(self):
+        line = f"cpu 0 executed {BASE:x} {BASE + 0x100:x} clock 300"
+        self.assertIn("not applied: the record of start+0x4 at 2000", trace.explain(line, self.parts, self.names))
+
+    def test_code_is_shown_by_its_bytes(self):
+        line = f"cpu 0 code {BASE + 0x100:x} time 2500 bytes 9090"
+        self.assertEqual(trace.explain(line, self.parts, self.names), "cpu 0, executed other: 9090 at 2500; no record is near")
+
+    def test_each_thing_wrong_is_a_fault(self):
+        good = {"wrong": 0, "unknown": 0, "breaks": 0, "crossed": 5, "on-time": 5}
+        self.assertEqual(trace.text_faults(good, self.parts), [])
+        for name, value in (("wrong", 1), ("unknown", 1), ("breaks", 1), ("on-time", 4)):
+            self.assertEqual(len(trace.text_faults(good | {name: value}, self.parts)), 1, name)
+        good = {"wrong": 0, "missing": 0, "errors": 0}
+        self.assertEqual(trace.branch_faults(good), [])
+        for name in good:
+            self.assertEqual(len(trace.branch_faults(good | {name: 1})), 1, name)
+
+    def test_a_run_in_which_little_happens_is_a_fault(self):
+        records, branches = trace.LEAST
+        self.assertEqual(trace.size_faults({"crossed": records}, {"executed": branches}), [])
+        self.assertEqual(len(trace.size_faults({"crossed": records - 1}, {"executed": branches - 1})), 2)
+
+    def test_a_fault_is_a_failure_and_is_told(self):
+        self.assertEqual(trace._result("a", []).status, ktap.PASSED)
+        self.assertEqual(trace._result("a", ["1 wrong", "2 missing"]), ktap.Result("a", ktap.FAILED, "1 wrong; 2 missing"))
+
+    def test_apt_s_words_are_packages_and_versions(self):
+        self.assertEqual(newer.closure("NOTE: x\nInst libc6 (2.41-12 Debian:13/stable [amd64])\nConf libc6 (2.41-12)\n"
+                                       "Inst qemu-system-x86 (1:11.1+ds Debian [amd64]) []\n"),
+                         [("libc6", "2.41-12"), ("qemu-system-x86", "1:11.1+ds")])
+
+
+class Log:
+    """A log as the plugin writes it, and the code that is in it."""
+
+    CPU, TIME, TRAP, USER, END = range(0xf0000000, 0xf0000005)
+
+    def __init__(self):
+        self.blocks, self.entries, self.number, self.count = b"", b"", 0, 1000
+
+    def block(self, addr, *insns):
+        code = b"".join(insns)
+        self.blocks += struct.pack("<QII", addr, len(insns), len(code)) + bytes(map(len, insns)) + code
+        self.number += 1
+        return self.number - 1
+
+    def put(self, what, *words):
+        self.entries += struct.pack("<II", what, self.count) + struct.pack(f"<{len(words)}Q", *words)
+        return self
+
+    def cpu(self, number):
+        return self.put(self.CPU, 1 << 63 | PHYSICAL + number, self.count)
+
+    def time(self, value):
+        return self.put(self.TIME, self.count, value)
+
+    def run(self, number, insns):
+        self.put(number)
+        self.count += insns
+        return self
+
+
+def build(case):
+    """The program, with an encoder that only prints what it is told: libipt is not needed then."""
+    place = Path(case.enterClassContext(tempfile.TemporaryDirectory()))
+    stub, program = place / "stub.c", place / "trace"
+    stub.write_text(ENCODER)
+    sources = [trace.SOURCE / name for name in trace.PROGRAM if name != "pt.c"]
+    subprocess.run(["gcc", *trace.WARNINGS, "-Werror", f"-I{trace.SOURCE}", *sources, stub, "-o", program], check=True)
+    return program
+
+
+class Programs(unittest.TestCase):
+    """What is made of a log that is known."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.program = build(cls)
+
+    def setUp(self):
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.log = Log()
+        self.jcc = self.log.block(BASE, b"\x90", b"\x74\x10")  # nop; je BASE+0x13
+        self.jump = self.log.block(BASE + 3, b"\xe9" + struct.pack("<i", 0xf8))  # jmp BASE+0x100
+        self.taken = self.log.block(BASE + 0x13, b"\xc3")
+        self.far = self.log.block(BASE + 0x100, b"\x90", b"\xf3\xa4")
+        self.log.cpu(0).time(5000)
+
+    def did(self, *words, stdin=""):
+        (self.folder / "log").write_bytes(self.log.entries)
+        (self.folder / "blocks").write_bytes(self.log.blocks)
+        done = subprocess.run([self.program, *words, self.folder], check=True, capture_output=True, text=True, input=stdin)
+        return done.stdout.splitlines()
+
+    def path(self):
+        return [line for line in self.did("encode", "x86") if line.split()[0] in ("enter", "leave", "lose", "branch", "trap")]
+
+    def test_a_branch_is_taken_or_not(self):
+        self.log.run(self.jcc, 2).run(self.jump, 1).run(self.far, 1).put(Log.END)
+        self.assertEqual(self.path(), [f"enter 0 {BASE:x}", f"branch 0 {BASE + 1:x} 0 {BASE + 3:x}",
+                                       f"branch 0 {BASE + 3:x} 1 {BASE + 0x100:x}"])
+
+    def test_an_indirect_branch_leads_anywhere(self):
+        self.log.run(self.jcc, 2).run(self.taken, 1).run(self.far, 2).put(Log.END)
+        self.assertEqual(self.path()[1:], [f"branch 0 {BASE + 1:x} 1 {BASE + 0x13:x}", f"branch 0 {BASE + 0x13:x} 1 {BASE + 0x100:x}"])
+
+    def test_a_block_may_be_left_early(self):
+        self.log.run(self.jcc, 1).put(Log.TRAP, 1, BASE + 1, BASE + 0x100).run(self.far, 2).put(Log.END)
+        self.assertEqual(self.path()[1:], [f"trap 0 1 {BASE + 1:x} {BASE + 0x100:x} at 5001"])
+
+    def test_a_string_instruction_is_where_it_was(self):
+        again = self.log.block(BASE + 0x101, b"\xf3\xa4")
+        self.log.run(self.far, 2).run(again, 5).run(again, 1).put(Log.END)
+        self.assertEqual(self.path(), [f"enter 0 {BASE + 0x100:x}"])
+
+    def test_user_space_is_outside(self):
+        self.log.run(self.taken, 1).put(Log.USER).put(Log.TRAP, 0, 0x400000, BASE).run(self.jcc, 1).put(Log.END)
+        self.assertEqual(self.path(), [f"enter 0 {BASE + 0x13:x}", "leave 0", f"enter 0 {BASE:x}"])
+
+    def test_cpus_have_paths_of_their_own(self):
+        self.log.run(self.jcc, 2).cpu(1).run(self.far, 1).cpu(0).run(self.jump, 1).put(Log.END)
+        self.assertEqual(self.path(), [f"enter 0 {BASE:x}", f"enter 1 {BASE + 0x100:x}", f"branch 0 {BASE + 1:x} 0 {BASE + 3:x}"])
+
+    def test_a_path_without_an_instruction_that_leads_there_is_a_gap(self):
+        self.log.run(self.jcc, 1).run(self.far, 1).put(Log.END)
+        self.assertEqual(self.path()[1:], [f"lose 0 {BASE + 1:x}", f"enter 0 {BASE + 0x100:x}"])
+        self.assertIn("gaps 1", self.did("encode", "x86"))
+
+    def test_before_the_clock_is_read_nothing_is_placed(self):
+        self.log.entries = b""
+        self.log.cpu(0).run(self.jcc, 2).time(7000).run(self.far, 1).put(Log.END)
+        self.assertEqual(self.path(), [f"enter 0 {BASE + 0x100:x}"])
+
+    # The records
+
+    def text(self, copy, *records):
+        (self.folder / "text").write_bytes(struct.pack("<2Q", BASE, len(copy)) + copy)
+        (self.folder / "pokes").write_bytes(b"".join(each.packed for each in recording(*records).records()))
+        (self.folder / "time").write_bytes(struct.pack("<3Q", 0, 1, 0))
+        return trace.parse("\n".join(self.did("text")))
+
+    def test_code_that_was_executed_is_compared_with_the_state_of_then(self):
+        other = self.log.block(BASE, b"\xcc")
+        self.log.run(self.jcc, 1).time(6000).run(other, 1).put(Log.END)
+        record = poke(6000, BASE, b"\x90", b"\xcc")
+        found = self.text(b"\x90\x74\x10", record)
+        self.assertEqual((found["pieces"], found["wrong"], found["crossed"], found["on-time"], found["breaks"]), (2, 0, 1, 1, 0))
+        for records in ((), (poke(6001, BASE, b"\x90", b"\xcc"),), (poke(6000, BASE + 1, b"\x74", b"\xcc"),)):
+            self.assertEqual(self.text(b"\x90\x74\x10", *records)["wrong"], 1)
+
+    def test_only_what_was_executed_of_a_block_counts(self):
+        self.log.run(self.jcc, 1).put(Log.END)
+        self.assertEqual(self.text(b"\x90\xff\xff")["wrong"], 0)
+        self.assertEqual(self.text(b"\x91\x74\x10")["wrong"], 1)
+
+    def test_what_is_in_no_copy_is_told_by_records_or_unknown(self):
+        slot = BASE + 0x10000
+        number = self.log.block(slot, b"\x90")
+        self.log.run(number, 1).put(Log.END)
+        self.assertEqual(self.text(b"\x90")["unknown"], 1)
+        found = self.text(b"\x90", poke(10, slot, b"", b"\x90"))
+        self.assertEqual((found["unknown"], found["outside"], found["early"]), (0, 1, 1))
+
+    def test_old_bytes_have_to_be_the_state_before(self):
+        self.log.time(6000).run(self.jcc, 1).put(Log.END)
+        self.assertEqual(self.text(b"\x90\x74\x10", poke(6000, BASE + 1, b"\x75", b"\x74"))["breaks"], 1)
+
+
+class Compared(unittest.TestCase):
+    """Lists of branches, both of which are known."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.program = build(cls)
+
+    def setUp(self):
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.truth = [(BASE + 16 * n, BASE + 16 * n + 4096) for n in range(100)]
+        (self.folder / "truth.0").write_bytes(b"".join(struct.pack("<3Q", *each, 1000 + n) for n, each in enumerate(self.truth)))
+
+    def found(self, branches, more=()):
+        lines = [f"[000]     0.000002{n:03d}:  {one:16x} => {other:16x}" for n, (one, other) in enumerate(branches)]
+        done = subprocess.run([self.program, "compare", self.folder], check=True, capture_output=True, text=True,
+                              input="\n".join([*lines, *more]) + "\n")
+        return trace.parse(done.stdout)
+
+    def figures(self, *what):
+        found = self.found(*what)
+        return found["executed"], found["decoded"], found["wrong"], found["missing"], found["end"], found["errors"]
+
+    def test_the_same_is_the_same(self):
+        self.assertEqual(self.figures(self.truth), (100, 100, 0, 0, 0, 0))
+
+    def test_where_the_trace_begins_and_ends_there_is_nothing_on_one_side(self):
+        self.assertEqual(self.figures([(0, BASE), *self.truth, (BASE, 0)]), (100, 100, 0, 0, 0, 0))
+
+    def test_the_last_few_may_be_missing_and_no_others(self):
+        self.assertEqual(self.figures(self.truth[:-3]), (100, 97, 0, 0, 3, 0))
+        self.assertEqual(self.figures(self.truth[:-30]), (100, 70, 0, 30, 0, 0))
+        self.assertEqual(self.figures(self.truth[3:]), (100, 97, 0, 3, 0, 0))
+
+    def test_one_that_was_not_executed_is_wrong(self):
+        wrong = [*self.truth[:50], (BASE, BASE + 1), *self.truth[50:]]
+        self.assertEqual(self.figures(wrong), (100, 101, 1, 0, 0, 0))
+
+    def test_one_instead_of_another_is_both(self):
+        found = self.found([*self.truth[:50], (BASE, BASE + 1), *self.truth[51:]])
+        self.assertEqual((found["wrong"], found["missing"]), (1, 1))
+        self.assertEqual(found.differs, [f"cpu 0 executed {self.truth[50][0]:x} {self.truth[50][1]:x} clock 1050 "
+                                         f"decoded {BASE:x} {BASE + 1:x} time 2050"])
+
+    def test_an_order_that_is_not_the_executed_one_is_wrong(self):
+        mixed = [*self.truth[:50], self.truth[51], self.truth[50], *self.truth[52:]]
+        self.assertEqual(self.figures(mixed)[2:4], (2, 2))
+
+    def test_errors_are_counted_and_said(self):
+        found = self.found(self.truth, [" instruction trace error type 1 time 1.2 cpu 0 ip 0x12 code 5: Failed to get instruction"])
+        self.assertEqual((found["errors"], len(found.says)), (1, 1))
+
+    def test_a_cpu_that_executed_nothing_has_only_wrong_ones(self):
+        done = self.found([], [f"[001] 1.000000000: {BASE:x} => {BASE + 1:x}"])
+        self.assertEqual(done["wrong"], 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

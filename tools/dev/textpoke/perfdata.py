@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A perf.data file taken apart and put together again, with hardware trace in it.
+
+What a guest has recorded has every event of the kernel's, but no trace, for an emulated CPU has no
+unit that makes one. What would have been traced is added as perf would have written it: an event
+that selects it, AUXTRACE_INFO, and AUX and AUXTRACE for each CPU.
+
+    header | ids | attributes | events | table of features | features
+
+Little endian, 64 bits. All functions here are pure: bytes in, bytes out.
+"""
+
+import struct
+from dataclasses import dataclass, field
+
+MAGIC = b"PERFILE2"
+HEADER = struct.Struct("<8sQQQQQQQQ4Q")  # magic, size, attribute's size, three sections, features
+SECTION = struct.Struct("<QQ")
+EVENT = struct.Struct("<IHH")  # type, misc, size
+
+LOST, AUX, TEXT_POKE = 2, 11, 20
+FINISHED_ROUND, AUXTRACE_INFO, AUXTRACE, TIME_CONV = 68, 70, 71, 79
+FEATURE_AUXTRACE = 18
+# perf_event_attr: where its parts are, and bits of it.
+ATTR = struct.Struct("<IIQQQQQ")  # type, size, config, period, sample_type, read_format, flags
+EXCLUDE_USER, SAMPLE_ID_ALL = 1 << 4, 1 << 18
+# What follows an event's own fields, in this order, if its bit is in sample_type: 8 bytes each.
+TID, TIME, ID, STREAM, CPU, IDENTIFIER = 1 << 1, 1 << 2, 1 << 6, 1 << 9, 1 << 7, 1 << 16
+TRAILER = (TID, TIME, ID, STREAM, CPU, IDENTIFIER)
+FIRST_ID = 1 << 40  # ids of ours: the guest's are small
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """An event that was selected, and its ids: one per CPU."""
+    raw: bytes
+    ids: tuple
+
+    @property
+    def sample_type(self):
+        return ATTR.unpack_from(self.raw)[4]
+
+
+@dataclass(frozen=True)
+class Record:
+    """A PERF_RECORD_TEXT_POKE, and its place among the events."""
+    at: int
+    time: int
+    addr: int
+    old: bytes
+    new: bytes
+
+    @property
+    def packed(self):
+        """As the programs in C read it."""
+        return struct.pack("<4Q", self.time, self.addr, len(self.old), len(self.new)) + self.old + self.new
+
+
+@dataclass
+class PerfData:
+    """The parts of a file. Features are bit -> bytes."""
+    attributes: list
+    events: list
+    features: dict = field(default_factory=dict)
+
+    @property
+    def sample_type(self):
+        return self.attributes[0].sample_type
+
+    def of_kind(self, kind):
+        """(index, bytes) of the events of a kind."""
+        return [(at, event) for at, event in enumerate(self.events) if kind_of(event) == kind]
+
+    def records(self):
+        """The changes of text, in order of time."""
+        found = [_record(at, event, self.sample_type) for at, event in self.of_kind(TEXT_POKE)]
+        return sorted(found, key=lambda record: record.time)
+
+    def lost(self):
+        """How many records the kernel could not write."""
+        return sum(struct.unpack_from("<Q", event, EVENT.size + 8)[0] for _, event in self.of_kind(LOST))
+
+    def time_conversion(self):
+        """(shift, multiplier, offset) from the CPUs' clock to perf's."""
+        found = self.of_kind(TIME_CONV)
+        if not found:
+            raise ValueError("the recording does not say what the CPUs' clock has to do with perf's")
+        return struct.unpack_from("<3Q", found[0][1], EVENT.size)
+
+
+def kind_of(event):
+    return EVENT.unpack_from(event)[0]
+
+
+def _trailer(sample_type):
+    """The bits of what follows an event, in order."""
+    return [bit for bit in TRAILER if sample_type & bit]
+
+
+def time_at(event, sample_type):
+    """Where in an event its time is."""
+    bits = _trailer(sample_type)
+    return len(event) - 8 * (len(bits) - bits.index(TIME))
+
+
+def _record(at, event, sample_type):
+    time, = struct.unpack_from("<Q", event, time_at(event, sample_type))
+    addr, old, new = struct.unpack_from("<QHH", event, EVENT.size)
+    begin = EVENT.size + 12
+    return Record(at, time, addr, event[begin:begin + old], event[begin + old:begin + old + new])
+
+
+# Taking apart
+
+def _attributes(data, section, size):
+    at, length = section
+    for entry in range(at, at + length, size):
+        ids_at, ids_length = SECTION.unpack_from(data, entry + size - SECTION.size)
+        ids = struct.unpack_from(f"<{ids_length // 8}Q", data, ids_at)
+        yield Attribute(data[entry:entry + size - SECTION.size], ids)
+
+
+def _events(data, section):
+    at, length = section
+    end = at + length
+    while at < end:
+        _, _, size = EVENT.unpack_from(data, at)
+        if size < EVENT.size or at + size > end:
+            raise ValueError(f"an event at {at} of perf.data has an impossible length")
+        yield data[at:at + size]
+        at += size
+
+
+def _features(data, bits, table):
+    for bit in range(256):
+        if bits[bit // 64] >> bit % 64 & 1:
+            at, length = SECTION.unpack_from(data, table)
+            yield bit, data[at:at + length]
+            table += SECTION.size
+
+
+def parse(data):
+    """A file's bytes as a PerfData."""
+    if data[:8] != MAGIC:
+        raise ValueError("this is no perf.data")
+    _, _, size, *words = HEADER.unpack_from(data)
+    attributes, events, bits = words[0:2], words[2:4], words[6:10]
+    return PerfData(list(_attributes(data, attributes, size)), list(_events(data, events)),
+                    dict(_features(data, bits, sum(events))))
+
+
+# Putting together
+
+def _ids_and_attributes(attributes, at):
+    """Both as bytes, ids first, and where the attributes begin."""
+    ids, table = b"", b""
+    for attribute in attributes:
+        table += attribute.raw + SECTION.pack(at + len(ids), 8 * len(attribute.ids))
+        ids += struct.pack(f"<{len(attribute.ids)}Q", *attribute.ids)
+    return ids + table, at + len(ids), len(table)
+
+
+def _feature_bytes(features, at):
+    """The table of features and what it points to."""
+    at += SECTION.size * len(features)
+    table, contents = b"", b""
+    for _, content in sorted(features.items()):
+        table += SECTION.pack(at + len(contents), len(content))
+        contents += content
+    return table + contents
+
+
+def _index(events, at):
+    """What the feature AUXTRACE has: where the AUXTRACE events are, all of which are at the end."""
+    found = []
+    for event in events:
+        if kind_of(event) == AUXTRACE:
+            found.append((at, EVENT.unpack_from(event)[2]))
+        at += len(event)
+    return struct.pack("<Q", len(found)) + b"".join(SECTION.pack(*each) for each in found)
+
+
+def build(parts):
+    """The bytes of a file. An AUXTRACE event is longer than it says, for its trace follows it."""
+    head, attributes_at, attributes_length = _ids_and_attributes(parts.attributes, HEADER.size)
+    begin = HEADER.size + len(head)
+    events = b"".join(parts.events)
+    features = dict(parts.features)
+    if any(kind_of(event) == AUXTRACE for event in parts.events):
+        features[FEATURE_AUXTRACE] = _index(parts.events, begin)
+    bits = [sum(1 << bit % 64 for bit in features if bit // 64 == word) for word in range(4)]
+    size = attributes_length // len(parts.attributes)
+    header = HEADER.pack(MAGIC, HEADER.size, size, attributes_at, attributes_length, begin, len(events), 0, 0, *bits)
+    return header + head + events + _feature_bytes(features, begin + len(events))
+
+
+# Hardware trace
+
+@dataclass(frozen=True)
+class Unit:
+    """A kind of trace unit, as perf knows it."""
+    kind: int  # of enum auxtrace_type
+    config: int  # of the event that selects it
+    flags: int  # of its AUX events
+    info: object  # (pmu type, CPUs, time conversion) -> words of AUXTRACE_INFO
+
+
+PMU = 77  # a type of event that the guest has not
+
+
+def _pt_info(pmu, _, conversion):
+    """enum of tools/perf/util/intel-pt.h: TSC packets, returns are not compressed, one buffer for each CPU."""
+    return (pmu, *conversion, 1, 1 << 10, 1 << 11, 0, 0, 1, *[0] * 7)
+
+
+PT = Unit(1, 1 << 13 | 1 << 11 | 1 << 10 | 1, 0, _pt_info)
+
+
+def _selection(parts, unit, cpus):
+    """The attribute of the trace, in the form of the guest's own."""
+    own = parts.attributes[0]
+    _, size, *_ = ATTR.unpack_from(own.raw)
+    raw = ATTR.pack(PMU, size, unit.config, 1, own.sample_type | IDENTIFIER, 0, EXCLUDE_USER | SAMPLE_ID_ALL)
+    return Attribute(raw.ljust(len(own.raw), b"\0"), tuple(FIRST_ID + cpu for cpu in range(cpus)))
+
+
+def _event(kind, body):
+    return EVENT.pack(kind, 0, EVENT.size + len(body)) + body
+
+
+def _sample_id(sample_type, cpu, time):
+    values = {TID: 0xffffffffffffffff, TIME: time, ID: FIRST_ID + cpu, STREAM: FIRST_ID + cpu, CPU: cpu, IDENTIFIER: FIRST_ID + cpu}
+    return b"".join(struct.pack("<Q", values[bit]) for bit in _trailer(sample_type))
+
+
+def _trace_of_cpu(unit, sample_type, cpu, data, time):
+    """AUX, then AUXTRACE with the trace. A reference of 0 would mean that there is no time in it."""
+    yield _event(AUX, struct.pack("<3Q", 0, len(data), unit.flags) + _sample_id(sample_type, cpu, time))
+    yield _event(AUXTRACE, struct.pack("<3Q4I", len(data), 0, 1, cpu, 0xffffffff, cpu, 0)) + data
+
+
+def _latest(parts):
+    """The time of the last record, or 0."""
+    return max((record.time for record in parts.records()), default=0)
+
+
+def with_trace(parts, unit, traces):
+    """The same with a trace of each CPU: traces are their bytes."""
+    selection = _selection(parts, unit, len(traces))
+    info = _event(AUXTRACE_INFO, struct.pack("<II", unit.kind, 0) + struct.pack(
+        f"<{len(unit.info(PMU, len(traces), parts.time_conversion()))}Q", *unit.info(PMU, len(traces), parts.time_conversion())))
+    at = parts.of_kind(TIME_CONV)[0][0] + 1
+    whole = [*parts.events[:at], info, *parts.events[at:]]
+    events = [event for event in whole if kind_of(event) != FINISHED_ROUND]
+    late = _latest(parts) + 10**9
+    for cpu, data in enumerate(traces):
+        events += _trace_of_cpu(unit, selection.sample_type, cpu, data, late)
+    return PerfData([*parts.attributes, selection], events, parts.features)
+
+
+# Breaking it on purpose
+
+def without_record(parts, record):
+    """The same as if a record had never been written."""
+    return PerfData(parts.attributes, [event for at, event in enumerate(parts.events) if at != record.at], parts.features)
+
+
+def with_time(parts, record, time):
+    """The same with another time of a record."""
+    at, event = time_at(parts.events[record.at], parts.sample_type), bytearray(parts.events[record.at])
+    struct.pack_into("<Q", event, at, time)
+    events = list(parts.events)
+    events[record.at] = bytes(event)
+    return PerfData(parts.attributes, events, parts.features)

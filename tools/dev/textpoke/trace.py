@@ -1,0 +1,428 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`make trace`: hardware trace without the hardware, and whether it is decoded as it was executed.
+
+A guest changes its kernel's text while perf records that in it. QEMU's CPUs have no trace unit, but a
+plugin of QEMU's logs what each of them executes (tools/dev/trace). From the log come
+
+* packets, as a trace unit would have written them, which are put into the guest's perf.data;
+* the branches that were executed, with which those are compared that perf script finds;
+* the code that was executed, which is compared with perf's copy of kcore as the records have
+  changed it up to then: the kernel's half, without perf and packets.
+
+The guest's CPUs take turns, and its clock counts instructions, so that each record has its place
+between two of them.
+"""
+
+import re
+import shutil
+import struct
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from . import arch as arches
+from . import boot, host, initramfs, kernel, made, newer, paths, perf, perfdata, replay, run
+from .errors import OK, USAGE, Fail
+from .ktap import FAILED, PASSED, Result
+from .report import Report, named
+from .say import output, say
+from .say import run as command
+
+SOURCE = paths.DEV / "trace"
+JOB = initramfs.GUEST / "trace.sh"
+WHERE = "/tmp/trace"  # in the guest
+# The one place where the QEMU is chosen. The plugin is written for version 7 of its interface, which
+# has callbacks for exceptions; QEMU 10 has not. It changes between releases: see tools/dev/trace/qemu.h.
+SUITES = ("trixie-backports", "trixie")
+PACKAGES = {"x86": ("qemu-system-x86",)}
+DATA = ("qemu", "seabios")  # folders of what QEMU loads itself
+LIBIPT, LIBIPT_SUITE = ("libipt-dev", "libipt2"), "bookworm"
+PROGRAM = ("trace.c", "compare.c", "image.c", "path.c", "pt.c", "walk.c", "x86.c")
+WARNINGS = ("-Wall", "-Wextra", "-Wno-unused-parameter")
+# The same instructions each time: the guest's clock begins at the same moment, and passes with them.
+REPEATABLE = f"{boot.COUNTED} -rtc base=2024-01-01T00:00:00,clock=vm -seed 1"
+TIMEOUT = 1800
+ROOM = 2  # GiB
+# What a run has to have to say something: records that were crossed, branches.
+LEAST = (1_000, 1_000_000)
+BROKEN = 40  # records that are broken on purpose, all in one file
+NEAR = 64  # bytes, between a branch and a record that may have to do with it
+BULKY = ("log", "blocks", "aux.*", "truth.*", "guest.tar")
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What is traced of an architecture, and as what."""
+    unit: perfdata.Unit
+    marker: str  # the function that sync() calls
+    physical: int  # what the kernel's text is moved by from where it is loaded
+
+
+MACHINES = {"x86": Machine(perfdata.PT, "__x64_sys_sync", 0xffffffff80000000)}
+
+
+@dataclass
+class Found:
+    """What one of our programs prints: figures by name, and the first differences."""
+    figures: dict = field(default_factory=dict)
+    differs: list = field(default_factory=list)
+    says: list = field(default_factory=list)
+
+    def __getitem__(self, name):
+        return self.figures[name]
+
+
+def parse(text):
+    """The lines of one of our programs."""
+    found = Found()
+    for line in text.splitlines():
+        if match := re.fullmatch(r"([a-z-]+) (\d+)", line):
+            found.figures[match[1]] = int(match[2])
+        elif line.startswith("differs: "):
+            found.differs.append(line.removeprefix("differs: "))
+        elif line.startswith("says: "):
+            found.says.append(line.removeprefix("says: ").strip())
+    return found
+
+
+# Programs
+
+def _newer_than(target, sources):
+    return target.exists() and all(target.stat().st_mtime >= source.stat().st_mtime for source in sources)
+
+
+def _compile(target, *words):
+    """A program of ours, made again if any of the sources is newer."""
+    if not _newer_than(target, [*SOURCE.iterdir(), Path(__file__)]):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        command(["gcc", "-O2", *WARNINGS, *words, "-o", target], log=paths.LOGS / f"trace-{target.name}.log", what=f"building {target.name}")
+    return target
+
+
+def _build_plugin(folder):
+    return _compile(folder / "plugin.so", "-shared", "-fPIC", "-fvisibility=hidden", SOURCE / "plugin.c")
+
+
+def _build_program(folder):
+    """The one with the encoders, which is linked with libipt."""
+    libipt = host.unpack_foreign(LIBIPT, newer.DEBARCH, LIBIPT_SUITE, paths.BUILD / "foreign/libipt")
+    library = libipt / "usr/lib" / newer.TRIPLET
+    return _compile(folder / "trace", f"-I{libipt}/usr/include", *(SOURCE / name for name in PROGRAM), f"-L{library}",
+                    f"-Wl,-rpath,{library}", "-lipt")
+
+
+def _qemu(arch):
+    """The architecture with that QEMU."""
+    folder = newer.unpack(PACKAGES[arch.name], SUITES, paths.BUILD / "foreign" / f"qemu-{arch.name}")
+    data = [word for name in DATA for word in ("-L", folder / "usr/share" / name)]
+    return replace(arch, qemu=str(newer.starter(folder, arch.qemu, *data)))
+
+
+@dataclass(frozen=True)
+class Tools:
+    """All that a run needs besides a kernel."""
+    arch: arches.Arch
+    plugin: Path
+    program: Path
+    guest_perf: dict
+    perf: Path
+
+    @property
+    def machine(self):
+        return MACHINES[self.arch.name]
+
+
+def tools(name):
+    """Everything is built or fetched."""
+    folder = paths.BUILD / "trace/bin"
+    host.need(*host.BUILD)
+    return Tools(_qemu(arches.get(name)), _build_plugin(folder), _build_program(folder), perf.build_guest_perf(name), perf.build_host_perf())
+
+
+# The guest
+
+def symbols(kdir):
+    """name -> address, of a kernel that stays where it was linked."""
+    rows = (line.split() for line in (kdir / "System.map").read_text().splitlines())
+    return {row[2]: int(row[0], 16) for row in rows}
+
+
+def plugin_words(machine, found, plugin, folder):
+    """The plugin as QEMU is told of it."""
+    text, end = found["_text"], found["_end"]
+    words = {"out": folder, "marker": f"{found[machine.marker]:x}", "low": f"{text - machine.physical:x}",
+             "text": f"{text:x}", "length": f"{end - text:x}"}
+    return ",".join([str(plugin), *(f"{name}={value}" for name, value in words.items())])
+
+
+def record(own, kdir, folder, timeout=TIMEOUT, append=""):
+    """Boot a guest that records; returns what perf recorded in it. The plugin's log is in the folder."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    initrd = initramfs.build_initramfs(own.arch.name, extra=own.guest_perf, job=JOB, args=[WHERE], kdir=kdir)
+    words = plugin_words(own.machine, symbols(kdir), own.plugin, folder)
+    result = boot.boot(own.arch, kdir, initrd, append=f"nokaslr {append}".strip(), qemu_args=f"{REPEATABLE} -plugin {words}",
+                       timeout=timeout, out=folder / "guest.tar", turns=True, echo=False)
+    if result.code != OK:
+        boot.report(result)
+        raise Fail(result.code, f"the traced guest failed: {result.reason}; its console is in {result.log}")
+    return run.unpack(folder / "guest.tar", folder / "recording")
+
+
+# The trace
+
+@dataclass
+class Trace:
+    """A run: the guest's recording, the log's figures, and the folder of all that."""
+    own: Tools
+    folder: Path
+    recording: run.Recording
+    parts: perfdata.PerfData
+    log: Found
+
+    def merged(self, name, parts):
+        """A perf.data with the trace in it, and the copy of kcore beside it."""
+        folder, traces = self.folder / name, []
+        for cpu in range(self.log["cpus"]):
+            traces.append((self.folder / f"aux.{cpu}").read_bytes())
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(self.recording.data, folder)
+        (folder / "data").write_bytes(perfdata.build(perfdata.with_trace(parts, self.own.machine.unit, traces)))
+        return folder
+
+
+def _kcore(recording):
+    """The parts of the copy of kcore, kernel and modules, as the programs read them."""
+    with open(recording.data / "kcore_dir/kcore", "rb") as copy:
+        for where, addr, size in list(replay._segments(copy)):
+            copy.seek(where)
+            data = copy.read(size)
+            yield struct.pack("<2Q", addr, len(data)) + data
+
+
+def _write_records(folder, parts):
+    (folder / "pokes").write_bytes(b"".join(each.packed for each in parts.records()))
+
+
+def encode(own, folder, recording):
+    """Turn the log into trace, and lay ready what it is compared with."""
+    log = parse(output([own.program, "encode", own.arch.name, folder], what="encoding"))
+    parts = perfdata.parse((recording.data / "data").read_bytes())
+    (folder / "text").write_bytes(b"".join(_kcore(recording)))
+    (folder / "time").write_bytes(struct.pack("<3Q", *parts.time_conversion()))
+    return Trace(own, folder, recording, parts, log)
+
+
+def compare_text(trace, parts):
+    """The code that was executed against the records."""
+    _write_records(trace.folder, parts)
+    return parse(output([trace.own.program, "text", trace.folder], what="comparing what was executed with the records"))
+
+
+def compare_branches(trace, data, decoder):
+    """The branches that were executed against those that a perf finds in data."""
+    script = 'exec "$0" script -i "$1" --itrace=be -F cpu,time,ip,addr --ns 2>"$2" | "$3" compare "$4"'
+    return parse(output(["sh", "-c", script, decoder, data, trace.folder / "perf.err", trace.own.program, trace.folder],
+                        what="comparing what was executed with what perf decodes"))
+
+
+# What it comes to
+
+def text_faults(found, parts):
+    """What is wrong with the kernel's half, as words."""
+    checks = ((found["wrong"], "pieces of code were executed that the records do not know"),
+              (found["unknown"], "pieces of code were executed that are in no copy and no record"),
+              (found["breaks"], "records whose old bytes are not the state before"),
+              (parts.lost(), "records lost"),
+              (found["crossed"] - found["on-time"], "records at a time that the clock never was"))
+    return [f"{count} {words}" for count, words in checks if count]
+
+
+def branch_faults(found):
+    """What is wrong with what perf decodes, as words."""
+    checks = ((found["wrong"], "branches wrong"), (found["missing"], "branches missing"), (found["errors"], "decode errors"))
+    return [f"{count} {words}" for count, words in checks if count]
+
+
+def size_faults(text, branches):
+    """A run in which little happened shows little."""
+    records, least = LEAST
+    found = [] if text["crossed"] >= records else [f"only {text['crossed']} records were crossed, not {records}"]
+    return found + ([] if branches["executed"] >= least else [f"only {branches['executed']} branches were executed, not {least}"])
+
+
+def _figures(line):
+    """A difference's words: `cpu 1 executed FROM TO clock T decoded FROM TO time T`."""
+    return {name: [int(word, 16 if name != "clock" and name != "time" else 10) for word in words.split()]
+            for name, words in re.findall(r"([a-z]+)((?: [0-9a-f]+\b)+)", line)}
+
+
+def nearest(records, addr, time):
+    """The record that has most to do with an address at a time: of the nearest site the last before it, or the first after."""
+    close = [each for each in records if abs(each.addr - addr) <= NEAR]
+    if not close:
+        return None
+    site = min((each.addr for each in close), key=lambda other: abs(other - addr))
+    before = [each for each in close if each.addr == site and each.time <= time]
+    return before[-1] if before else next(each for each in close if each.addr == site)
+
+
+def told(record, time, names):
+    """A record and whether it was applied, for people."""
+    if not record:
+        return "no record is near"
+    when = "applied" if record.time <= time else "not applied"
+    return f"{when}: the record of {names.name(record.addr)} at {record.time} ({record.old.hex()} -> {record.new.hex()})"
+
+
+def perf_time(clock, conversion):
+    """perf's time of a value of the CPUs' clock."""
+    shift, mult, zero = conversion
+    return (zero + (clock >> shift) * mult + ((clock & ((1 << shift) - 1)) * mult >> shift)) % (1 << 64)
+
+
+def explain(line, parts, names):
+    """A difference with symbols, its time, and the record that was or was not applied."""
+    words = _figures(line)
+    shown, time = [f"cpu {words['cpu'][0]}"], 0
+    for which in ("executed", "decoded"):
+        if which in words:
+            shown.append(f"{which} {' -> '.join(names.name(addr) for addr in words[which])}")
+    if "clock" in words:
+        time = perf_time(words["clock"][0], parts.time_conversion())
+    elif "time" in words:
+        time = words["time"][0]
+    addr = (words.get("executed") or words.get("decoded") or words.get("code"))[0]
+    if "code" in words:
+        shown.append(f"executed {names.name(addr)}: {line.split()[-1]}")
+    return f"{', '.join(shown)} at {time}; {told(nearest(parts.records(), addr, time), time, names)}"
+
+
+def summary(trace, text, branches):
+    """The figures of a run, for people."""
+    return [f"branches executed {branches['executed']}, decoded {branches['decoded']}, wrong {branches['wrong']}, missing {branches['missing']} "
+            f"(and {branches['end']} at the end of the trace), decode errors {branches['errors']}",
+            f"records crossed {text['crossed']}, exceptions in the kernel {trace.log['exceptions']}, interrupts {trace.log['interrupts']}, "
+            f"CPUs {trace.log['cpus']}",
+            f"pieces of code executed {text['pieces']}, in slots and trampolines {text['outside']}, not as the records have it {text['wrong']}"]
+
+
+def _show(found, parts, names):
+    for line in found.differs:
+        print(f"    {explain(line, parts, names)}", flush=True)
+    for line in found.says:
+        print(f"    perf says: {line}", flush=True)
+
+
+def judge(trace):
+    """Results of a run as it is, which has to be right."""
+    parts, names = trace.parts, trace.recording.symbols()
+    text = compare_text(trace, parts)
+    branches = compare_branches(trace, trace.merged("perf.data", parts), trace.own.perf)
+    print("\n".join(summary(trace, text, branches)), flush=True)
+    _show(text, parts, names)
+    _show(branches, parts, names)
+    yield _result("what is executed is what the records say", text_faults(text, parts))
+    yield _result("every branch is decoded as it was executed", branch_faults(branches))
+    yield _result("enough is executed and changed", size_faults(text, branches))
+
+
+def _result(name, faults):
+    return Result(name, FAILED if faults else PASSED, "; ".join(faults))
+
+
+# Records that are broken on purpose
+
+def pairs(records):
+    """(record, the next of the same site) where both change the text in turn."""
+    last = {}
+    for each in records:
+        if (before := last.get(each.addr)) and before.old == each.new and before.new == each.old:
+            yield before, each
+        last[each.addr] = each
+
+
+def spread(things, count):
+    """So many of things, from all over them."""
+    things = list(things)
+    return things[:: max(1, len(things) // count)][:count]
+
+
+def dropped(parts, records):
+    """Without some of the records."""
+    for record in sorted(spread(records, BROKEN), key=lambda each: each.at, reverse=True):
+        parts = perfdata.without_record(parts, record)
+    return parts
+
+
+def swapped(parts, records):
+    """With the times of some records and of those that undo them exchanged."""
+    for first, second in spread(pairs(records), BROKEN):
+        parts = perfdata.with_time(perfdata.with_time(parts, first, second.time), second, first.time)
+    return parts
+
+
+MUTATIONS = {"dropped": dropped, "swapped": swapped}
+
+
+def crossed(trace, text):
+    """The records that came while the trace was on."""
+    return trace.parts.records()[text["early"]:text["early"] + text["crossed"]]
+
+
+def mutations(trace):
+    """Results of the run with broken records: both comparisons have to notice."""
+    records = crossed(trace, compare_text(trace, trace.parts))
+    for name, function in MUTATIONS.items():
+        parts = function(trace.parts, records)
+        text = compare_text(trace, parts)
+        branches = compare_branches(trace, data := trace.merged("mutated", parts), trace.own.perf)
+        shutil.rmtree(data)
+        print(f"records {name}: {text['wrong']} pieces of code and {branches['wrong']} branches wrong, {branches['missing']} missing, "
+              f"{branches['errors']} errors", flush=True)
+        yield Result(f"records {name} are noticed in what is executed", PASSED if text["wrong"] else FAILED)
+        yield Result(f"records {name} are noticed in what is decoded", PASSED if branches["wrong"] else FAILED)
+
+
+# The commands
+
+def results(name, kdir, timeout=TIMEOUT, append=""):
+    """All results of an architecture."""
+    own, folder = tools(name), paths.BUILD / "trace" / name
+    host.room(paths.BUILD, ROOM, "the log of a guest")
+    say("tracing a guest")
+    trace = encode(own, folder, record(own, kdir, folder, timeout, append))
+    found = list(judge(trace))
+    yield from found
+    yield from mutations(trace)
+    if all(each.status == PASSED for each in found):
+        _tidy(folder)
+    say(f"the trace as perf opens it: {folder / 'perf.data'}")
+
+
+def _tidy(folder):
+    """Remove what is bulky and can be made again."""
+    for pattern in BULKY:
+        for path in folder.glob(pattern):
+            path.unlink()
+
+
+def checked(name):
+    """The results, for `make check`."""
+    yield from named(name, (replace(each, name=f"trace: {each.name}") for each in results(name, kernel.build_kernel(name))))
+
+
+def parts(name):
+    """What that is made from: see made.py."""
+    return [list(made.architecture(name)), perf.parts(name), perf.host_parts(), made.modules("trace", "check"), list(made.folder(SOURCE)), [JOB]]
+
+
+def main(options):
+    """`trace`: the exit status is whether all is as it was executed."""
+    name = options.arch
+    if name not in MACHINES:
+        raise Fail(USAGE, f"ARCH={name} has no encoder of hardware trace yet: use ARCH={' or ARCH='.join(MACHINES)}")
+    given, timeout = options.get("KDIR"), options.number("TIMEOUT", TIMEOUT)
+    kdir = Path(given).absolute() if given else kernel.build_kernel(name)
+    report = Report().into("trace")
+    report.step(f"{name}: trace", lambda: named(name, results(name, kdir, timeout, options.get("APPEND", ""))))
+    return report.end()

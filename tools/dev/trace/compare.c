@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare.h"
+#include "encode.h"
+
+#define WINDOW		2000	/* branches, in which the two lists may meet again */
+#define ALIKE		8	/* so many in a row, and they have */
+#define SHOWN		10
+#define LAST		16	/* a decoder does not tell the last few of each CPU */
+
+/* Decoded branches of a CPU; clock is what perf says the time was, in ns. */
+static struct list {
+	struct branch *branches;
+	size_t count, room;
+} decoded[CPUS];
+
+static uint64_t executed, found, wrong, missing, at_end, errors, shown;
+
+static void add(struct list *list, struct branch branch)
+{
+	if (list->count == list->room) {
+		list->room = 2 * list->room + 4096;
+		list->branches = realloc(list->branches, list->room * sizeof(branch));
+	}
+	list->branches[list->count++] = branch;
+}
+
+/* [001]    12.345678901:  ffffffff81000000 => ffffffff81000010 */
+static void take_line(const char *line)
+{
+	struct branch branch;
+	uint64_t seconds, nanos;
+	int cpu;
+
+	if (strstr(line, " error ")) {
+		if (errors++ < SHOWN)
+			printf("says: %s", line);
+		return;
+	}
+	if (sscanf(line, " [%d] %" SCNu64 ".%" SCNu64 ": %" SCNx64 " => %" SCNx64, &cpu, &seconds, &nanos,
+		   &branch.from, &branch.to) != 5 || cpu < 0 || cpu >= CPUS)
+		return;
+	branch.clock = seconds * 1000000000 + nanos;
+	/* Where a trace begins or ends there is nothing on one side. */
+	if (branch.from && branch.to)
+		add(&decoded[cpu], branch);
+}
+
+static void read_decoded(void)
+{
+	char line[1024];
+
+	while (fgets(line, sizeof(line), stdin))
+		take_line(line);
+}
+
+static bool same(const struct branch *a, const struct branch *b)
+{
+	return a->from == b->from && a->to == b->to;
+}
+
+/* How many branches in a row are the same, at most as many as prove something. */
+static bool alike(const struct branch *a, size_t nr_a, const struct branch *b, size_t nr_b)
+{
+	size_t i;
+
+	for (i = 0; i < ALIKE && i < nr_a && i < nr_b; i++)
+		if (!same(&a[i], &b[i]))
+			return false;
+	return i == ALIKE || (i == nr_a && i == nr_b && i);
+}
+
+/* Where the lists meet again with the fewest left out: of a, and of b. */
+static void meet(const struct branch *a, size_t nr_a, const struct branch *b, size_t nr_b, size_t *skip_a, size_t *skip_b)
+{
+	size_t all, i;
+
+	for (all = 1; all <= WINDOW; all++)
+		for (i = 0; i <= all; i++)
+			if (i <= nr_a && all - i <= nr_b && alike(a + i, nr_a - i, b + all - i, nr_b - (all - i))) {
+				*skip_a = i;
+				*skip_b = all - i;
+				return;
+			}
+	*skip_a = nr_a < WINDOW ? nr_a : WINDOW;
+	*skip_b = nr_b < WINDOW ? nr_b : WINDOW;
+}
+
+static void show(int cpu, const struct branch *is, const struct branch *should)
+{
+	if (shown++ >= SHOWN)
+		return;
+	printf("differs: cpu %d", cpu);
+	if (should)
+		printf(" executed %" PRIx64 " %" PRIx64 " clock %" PRIu64, should->from, should->to, should->clock);
+	if (is)
+		printf(" decoded %" PRIx64 " %" PRIx64 " time %" PRIu64, is->from, is->to, is->clock);
+	printf("\n");
+}
+
+static void compare_cpu(int cpu, const struct branch *truth, size_t nr, const struct list *list)
+{
+	size_t i = 0, k = 0, skip_i, skip_k;
+
+	executed += nr;
+	found += list->count;
+	while (i < nr && k < list->count) {
+		if (same(&truth[i], &list->branches[k])) {
+			i++;
+			k++;
+			continue;
+		}
+		meet(truth + i, nr - i, list->branches + k, list->count - k, &skip_i, &skip_k);
+		show(cpu, skip_k ? &list->branches[k] : NULL, skip_i ? &truth[i] : NULL);
+		i += skip_i;
+		k += skip_k;
+		missing += skip_i;
+		wrong += skip_k;
+	}
+	wrong += list->count - k;
+	if (nr - i <= LAST) {
+		at_end += nr - i;
+	} else {
+		missing += nr - i;
+		show(cpu, NULL, &truth[i]);
+	}
+}
+
+int compare_branches(const char *folder)
+{
+	const struct branch *truth;
+	char name[32], path[4096];
+	size_t length;
+	int cpu;
+
+	read_decoded();
+	for (cpu = 0; cpu < CPUS; cpu++) {
+		snprintf(name, sizeof(name), "truth.%d", cpu);
+		snprintf(path, sizeof(path), "%s/%s", folder, name);
+		if (fopen(path, "r")) {
+			truth = read_file(folder, name, &length);
+			compare_cpu(cpu, truth, length / sizeof(*truth), &decoded[cpu]);
+		} else {
+			wrong += decoded[cpu].count;
+		}
+	}
+	printf("executed %" PRIu64 "\ndecoded %" PRIu64 "\nwrong %" PRIu64 "\nmissing %" PRIu64 "\nend %" PRIu64 "\nerrors %" PRIu64 "\n",
+	       executed, found, wrong, missing, at_end, errors);
+	return 0;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Encoders: from the paths of the CPUs to what a trace unit of each would
+ * have written, and to the list of branches that a decoder has to find in it.
+ */
+#ifndef TRACE_ENCODE_H
+#define TRACE_ENCODE_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "path.h"
+
+/* A branch of that list, and what the clock said. */
+struct branch {
+	uint64_t from, to, clock;
+};
+
+/* FOLDER/NAME.CPU, which is created when it is first asked for. */
+FILE *encode_file(const char *name, int cpu);
+
+void encode_truth(int cpu, uint64_t from, uint64_t to);
+
+/* Of Intel PT. */
+extern const struct path pt_encoder;
+void pt_finish(void);
+
+#endif

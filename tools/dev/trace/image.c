@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * FOLDER has what trace.py took from perf.data:
+ *
+ *	text	for each part of the kcore copy its address and length, two
+ *		words, and its bytes
+ *	pokes	for each record, by time: its time, address, length before and
+ *		after, four words, and the bytes before and after
+ *	time	shift, multiplier and offset from the CPUs' clock to perf's
+ */
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "image.h"
+#include "walk.h"
+
+#define PAGE		4096
+#define BUCKETS		65536
+#define SHOWN		10
+
+struct page {
+	struct page *next;
+	uint64_t addr;
+	uint8_t bytes[PAGE];
+	bool known[PAGE];
+	bool copied;		/* from kcore; else only records tell of it: slots, trampolines */
+};
+
+struct poke {
+	uint64_t time, addr, old_len, new_len;
+	const uint8_t *old, *new;
+};
+
+/* What a block was found to be, and how often the image had changed by then. */
+struct verdict {
+	uint32_t changes, insns;
+	enum { UNTRIED, SAME, OTHER, UNKNOWN } how;
+	bool outside;
+};
+
+static struct page *pages[BUCKETS];
+static struct poke *pokes;
+static uint64_t nr_pokes, next_poke;
+static struct verdict *verdicts;
+static uint32_t changes = 1;
+static uint64_t shift, mult, offset, clock_now;
+static uint64_t pieces, wrong, unknown, outside, on_time, breaks, early;
+
+static struct page *find_page(uint64_t addr, bool make)
+{
+	struct page **at = &pages[addr / PAGE % BUCKETS];
+
+	addr &= ~(uint64_t)(PAGE - 1);
+	while (*at && (*at)->addr != addr)
+		at = &(*at)->next;
+	if (!*at && make) {
+		*at = calloc(1, sizeof(**at));
+		(*at)->addr = addr;
+	}
+	return *at;
+}
+
+static void store(uint64_t addr, const uint8_t *bytes, uint64_t length, bool copied)
+{
+	struct page *page;
+	uint64_t i;
+
+	for (i = 0; i < length; i++) {
+		page = find_page(addr + i, true);
+		page->bytes[(addr + i) % PAGE] = bytes[i];
+		page->known[(addr + i) % PAGE] = true;
+		page->copied |= copied;
+	}
+}
+
+static int compare(uint64_t addr, const uint8_t *bytes, uint64_t length)
+{
+	struct page *page;
+	uint64_t i;
+
+	for (i = 0; i < length; i++) {
+		page = find_page(addr + i, false);
+		if (!page || !page->known[(addr + i) % PAGE])
+			return UNKNOWN;
+		if (page->bytes[(addr + i) % PAGE] != bytes[i])
+			return OTHER;
+	}
+	return SAME;
+}
+
+static void read_text(const char *folder)
+{
+	const uint8_t *bytes;
+	uint64_t head[2];
+	size_t length, at = 0;
+
+	bytes = read_file(folder, "text", &length);
+	while (at + sizeof(head) <= length) {
+		memcpy(head, bytes + at, sizeof(head));
+		at += sizeof(head);
+		store(head[0], bytes + at, head[1], true);
+		at += head[1];
+	}
+}
+
+static void read_pokes(const char *folder)
+{
+	const uint8_t *bytes;
+	size_t length, at = 0, room = 0;
+	struct poke *poke;
+
+	bytes = read_file(folder, "pokes", &length);
+	while (at + 32 <= length) {
+		if (nr_pokes == room)
+			pokes = realloc(pokes, (room = 2 * room + 1024) * sizeof(*pokes));
+		poke = &pokes[nr_pokes++];
+		memcpy(poke, bytes + at, 32);
+		poke->old = bytes + at + 32;
+		poke->new = poke->old + poke->old_len;
+		at += 32 + poke->old_len + poke->new_len;
+	}
+}
+
+static void read_time(const char *folder)
+{
+	uint64_t words[3];
+	size_t length;
+	void *bytes = read_file(folder, "time", &length);
+
+	memcpy(words, bytes, sizeof(words));
+	shift = words[0];
+	mult = words[1];
+	offset = words[2];
+}
+
+/* As perf does it. */
+static uint64_t perf_time(uint64_t value)
+{
+	uint64_t high = value >> shift, low = value & ((1ull << shift) - 1);
+
+	return offset + high * mult + (low * mult >> shift);
+}
+
+static void apply(const struct poke *poke)
+{
+	breaks += compare(poke->addr, poke->old, poke->old_len) == OTHER;
+	store(poke->addr, poke->new, poke->new_len, false);
+	changes++;
+}
+
+/* perf may have copied kcore before or after these. */
+static void apply_early(uint64_t first)
+{
+	while (next_poke < nr_pokes && pokes[next_poke].time < first)
+		apply(&pokes[next_poke++]);
+	breaks = 0;
+	early = next_poke;
+}
+
+static void on_clock(int cpu, uint64_t at, uint64_t value)
+{
+	bool first = !clock_now;
+
+	clock_now = perf_time(value);
+	if (first)
+		apply_early(clock_now);
+	while (next_poke < nr_pokes && pokes[next_poke].time <= clock_now) {
+		on_time += pokes[next_poke].time == clock_now;
+		apply(&pokes[next_poke++]);
+	}
+}
+
+static bool is_copied(uint64_t addr)
+{
+	struct page *page = find_page(addr, false);
+
+	return page && page->copied;
+}
+
+static uint32_t length_of(const struct code *code, uint32_t insns)
+{
+	uint32_t i, length = 0;
+
+	for (i = 0; i < insns; i++)
+		length += code->lengths[i];
+	return length;
+}
+
+static void show(int cpu, const struct code *code, uint32_t length)
+{
+	uint32_t i;
+
+	printf("differs: cpu %d code %" PRIx64 " time %" PRIu64 " bytes ", cpu, code->addr, clock_now);
+	for (i = 0; i < length; i++)
+		printf("%02x", code->bytes[i]);
+	printf("\n");
+}
+
+static void on_run(int cpu, uint32_t number, const struct code *code, uint32_t insns, uint64_t count)
+{
+	struct verdict *verdict = &verdicts[number];
+	uint32_t length;
+
+	if (!clock_now)
+		return;
+	if (insns > code->insns)
+		insns = code->insns;
+	pieces++;
+	if (verdict->changes != changes || verdict->insns != insns) {
+		length = length_of(code, insns);
+		verdict->changes = changes;
+		verdict->insns = insns;
+		verdict->how = compare(code->addr, code->bytes, length);
+		verdict->outside = !is_copied(code->addr);
+		if (verdict->how == OTHER && wrong < SHOWN)
+			show(cpu, code, length);
+	}
+	wrong += verdict->how == OTHER;
+	unknown += verdict->how == UNKNOWN;
+	outside += verdict->outside;
+}
+
+static void on_trap(int cpu, int kind, uint64_t from, uint64_t to, uint64_t count)
+{
+}
+
+static void on_user(int cpu, uint64_t count)
+{
+}
+
+int image_compare(const char *folder)
+{
+	static const struct events events = { on_run, on_trap, on_user, on_clock };
+
+	read_text(folder);
+	read_pokes(folder);
+	read_time(folder);
+	walk_read_code(folder);
+	verdicts = calloc(walk_codes, sizeof(*verdicts));
+	if (walk(folder, &events))
+		return -1;
+	printf("pieces %" PRIu64 "\nwrong %" PRIu64 "\nunknown %" PRIu64 "\noutside %" PRIu64 "\nearly %" PRIu64
+	       "\ncrossed %" PRIu64 "\non-time %" PRIu64 "\nbreaks %" PRIu64 "\n",
+	       pieces, wrong, unknown, outside, early, next_poke - early, on_time, breaks);
+	return 0;
+}

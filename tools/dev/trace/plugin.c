@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A plugin for QEMU that logs what the CPUs of a guest execute in the kernel,
+ * from the first to the second call of a function: see log.h.
+ *
+ *	-plugin plugin.so,out=DIR,marker=ADDR,low=PHYS,text=ADDR,length=BYTES
+ *
+ * marker	the function
+ * low, text	where the kernel's text is mapped at its physical address while
+ *		it boots, and where it belongs: QEMU has one translation for both
+ *
+ * It is for CPUs that take turns, with -icount: then callbacks come in the
+ * order of execution, no two at a time, and the guest's clock counts
+ * instructions. QEMU gives the wrong CPU then (translations are shared, and
+ * have one built in), so that the base register of its per-CPU data says
+ * which it is.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "log.h"
+#include "qemu.h"
+
+#define EXPORT		__attribute__((visibility("default")))
+#define UPPER		(1ull << 63)
+#define CPUS		64
+#define LONGEST		16
+
+EXPORT int qemu_plugin_version = QEMU_API;
+
+/* An architecture: how its clock is read, and which registers have what. */
+struct target {
+	const char *name;
+	const char *base[2];	/* of per-CPU data: the first in the upper half */
+	const char *clock[2];	/* of an instruction that reads the clock */
+	int (*reads_clock)(const uint8_t *code, size_t length);
+	bool (*repeats)(uint8_t first);
+	bool traps_twice;	/* an exception is announced, then delivered */
+};
+
+/* A translation that is instrumented. */
+struct code {
+	uint64_t addr;
+	uint64_t last;		/* its last instruction */
+	uint32_t number;
+	int clock;		/* 1 + the register into which that reads it; 0: it does not */
+	bool repeats;		/* a string instruction: QEMU enters it for each of its steps */
+};
+
+static struct {
+	FILE *blocks, *log;
+	uint64_t marker, low, text, length;
+} set;
+
+static const struct target *target;
+static struct qemu_plugin_register *base[2], *clock_regs[32];
+static struct garray *scratch;
+
+/* A CPU of the guest. Those that have no base yet are the first one here. */
+static struct cpu {
+	uint64_t base;
+	uint64_t last, count;	/* its last instruction, and when that was */
+	uint64_t clock_addr;	/* what is to read the clock, and into which register */
+	int clock;
+	bool in_user;
+} cpus[CPUS], *now = cpus;
+
+static bool logging, excepted;
+static const struct code *repeating;	/* what was written last, if it is such */
+static uint64_t count;
+static uint32_t blocks;
+
+/* rdtsc and rdtscp: edx:eax */
+static int x86_reads_clock(const uint8_t *code, size_t length)
+{
+	return (length == 2 && !memcmp(code, "\x0f\x31", 2)) ||
+	       (length == 3 && !memcmp(code, "\x0f\x01\xf9", 3));
+}
+
+static bool x86_repeats(uint8_t first)
+{
+	return first == 0xf2 || first == 0xf3;
+}
+
+static const struct target targets[] = {
+	{ "x86_64", { "gs_base", "k_gs_base" }, { "rax", "rdx" },
+	  x86_reads_clock, x86_repeats, true },
+};
+
+static void put(uint32_t what)
+{
+	struct entry entry = { what, count };
+
+	repeating = NULL;
+	fwrite(&entry, sizeof(entry), 1, set.log);
+}
+
+static void put_words(uint32_t what, const uint64_t *words)
+{
+	put(what);
+	fwrite(words, sizeof(*words), log_words(what), set.log);
+}
+
+static uint64_t read_register(struct qemu_plugin_register *handle)
+{
+	uint64_t value = 0;
+
+	g_byte_array_set_size(scratch, 0);
+	if (handle && qemu_plugin_read_register(handle, scratch))
+		memcpy(&value, scratch->data,
+		       scratch->len < 8 ? scratch->len : 8);
+	return value;
+}
+
+/* A CPU that has just come up has a base of its own only after a while. */
+static uint64_t read_base(void)
+{
+	uint64_t value = read_register(base[0]);
+
+	if (!(value & UPPER) && base[1])
+		value = read_register(base[1]);
+	return value & UPPER ? value : 0;
+}
+
+static struct cpu *find_cpu(uint64_t value)
+{
+	struct cpu *cpu = cpus;
+
+	if (!value)
+		return cpu;
+	for (cpu++; cpu < cpus + CPUS - 1 && cpu->base; cpu++)
+		if (cpu->base == value)
+			break;
+	cpu->base = value;
+	return cpu;
+}
+
+static void note_cpu(bool always)
+{
+	uint64_t words[2] = { read_base(), count };
+
+	if (now->base == words[0] && !always)
+		return;
+	now = find_cpu(words[0]);
+	put_words(LOG_CPU, words);
+}
+
+/* What this CPU executed last may have read the clock. */
+static void note_time(void)
+{
+	uint64_t words[2] = { now->count };
+
+	if (!now->clock || now->last != now->clock_addr)
+		return;
+	words[1] = read_register(clock_regs[now->clock - 1]) & 0xffffffff;
+	words[1] |= read_register(clock_regs[now->clock]) << 32;
+	put_words(LOG_TIME, words);
+}
+
+static void note_marker(void)
+{
+	logging = !logging;
+	if (logging) {
+		note_cpu(true);
+		return;
+	}
+	put(LOG_END);
+	set.marker = 0;
+	fflush(set.log);
+	fflush(set.blocks);
+}
+
+static void on_kernel(unsigned int vcpu, void *data)
+{
+	struct code *code = data;
+
+	if (code->addr == set.marker)
+		note_marker();
+	if (!logging)
+		return;
+	note_cpu(false);
+	if (repeating == code)
+		return;
+	note_time();
+	put(code->number);
+	repeating = code->repeats ? code : NULL;
+	now->in_user = false;
+	now->clock = code->clock;
+	now->clock_addr = code->last;
+}
+
+/* Of user space only that it is entered is of interest, and what time it is. */
+static void on_user(unsigned int vcpu, void *data)
+{
+	if (!logging)
+		return;
+	note_cpu(false);
+	note_time();
+	now->clock = 0;
+	if (!now->in_user)
+		put(LOG_USER);
+	now->in_user = true;
+}
+
+static void on_insn(unsigned int vcpu, void *data)
+{
+	now->last = (uint64_t)(uintptr_t)data;
+	now->count = ++count;
+}
+
+/*
+ * An instruction that does not retire is left out again. A delivery after an
+ * announcement is an exception, whatever it is called.
+ */
+static void on_trap(unsigned int vcpu, int type, uint64_t from, uint64_t to,
+		    void *data)
+{
+	uint64_t words[3] = { TRAP_INTERRUPT, from, to };
+
+	if (!logging)
+		return;
+	if (target->traps_twice && type == QEMU_EXCEPTION) {
+		excepted = true;
+		return;
+	}
+	note_cpu(false);
+	if (type == QEMU_EXCEPTION || excepted) {
+		words[0] = TRAP_EXCEPTION;
+		if (from == now->last) {
+			now->last = 0;
+			count--;
+		}
+	}
+	excepted = false;
+	note_time();
+	now->clock = 0;
+	now->in_user = false;
+	put_words(LOG_TRAP, words);
+}
+
+static bool is_kernel(uint64_t *addr)
+{
+	if (*addr - set.low < set.length)
+		*addr += set.text - set.low;
+	return *addr & UPPER;
+}
+
+/* Write a block down, and learn of it what is to be known. */
+static void write_block(struct qemu_plugin_tb *tb, struct code *code)
+{
+	struct block block = { code->addr, qemu_plugin_tb_n_insns(tb), 0 };
+	uint8_t lengths[block.insns], bytes[block.insns * LONGEST];
+	struct qemu_plugin_insn *insn = NULL;
+	uint32_t i;
+
+	for (i = 0; i < block.insns; i++) {
+		insn = qemu_plugin_tb_get_insn(tb, i);
+		lengths[i] = qemu_plugin_insn_size(insn);
+		qemu_plugin_insn_data(insn, bytes + block.bytes, lengths[i]);
+		block.bytes += lengths[i];
+	}
+	fwrite(&block, sizeof(block), 1, set.blocks);
+	fwrite(lengths, 1, block.insns, set.blocks);
+	fwrite(bytes, 1, block.bytes, set.blocks);
+	i = lengths[block.insns - 1];
+	code->clock = target->reads_clock(bytes + block.bytes - i, i);
+	code->repeats = block.insns == 1 && target->repeats(*bytes);
+	code->last = qemu_plugin_insn_vaddr(insn);
+}
+
+static void watch_insns(struct qemu_plugin_tb *tb)
+{
+	struct qemu_plugin_insn *insn;
+	size_t i;
+
+	for (i = 0; i < qemu_plugin_tb_n_insns(tb); i++) {
+		insn = qemu_plugin_tb_get_insn(tb, i);
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_insn,
+			QEMU_NO_REGS,
+			(void *)(uintptr_t)qemu_plugin_insn_vaddr(insn));
+	}
+}
+
+static void on_translated(struct qemu_plugin_tb *tb, void *data)
+{
+	uint64_t addr = qemu_plugin_tb_vaddr(tb);
+	struct code *code;
+
+	if (is_kernel(&addr)) {
+		code = malloc(sizeof(*code));
+		code->addr = addr;
+		code->number = blocks++;
+		write_block(tb, code);
+		qemu_plugin_register_vcpu_tb_exec_cb(tb, on_kernel,
+						     QEMU_READS_REGS, code);
+	} else {
+		qemu_plugin_register_vcpu_tb_exec_cb(tb, on_user,
+						     QEMU_READS_REGS, NULL);
+	}
+	watch_insns(tb);
+}
+
+static void on_cpu(unsigned int vcpu, void *data)
+{
+	struct garray *all = qemu_plugin_get_registers();
+	struct qemu_register *regs = (struct qemu_register *)all->data;
+	unsigned int i, k;
+
+	for (i = 0; i < all->len; i++)
+		for (k = 0; k < 2; k++) {
+			if (target->base[k] && !strcmp(regs[i].name, target->base[k]))
+				base[k] = regs[i].handle;
+			if (!strcmp(regs[i].name, target->clock[k]))
+				clock_regs[k] = regs[i].handle;
+		}
+}
+
+static void on_exit_of_qemu(void *data)
+{
+	fclose(set.log);
+	fclose(set.blocks);
+}
+
+static FILE *create(const char *folder, const char *name)
+{
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	return fopen(path, "wb");
+}
+
+static int take_argument(const char *word)
+{
+	const char *value = strchr(word, '=');
+
+	if (!value)
+		return -1;
+	value++;
+	if (!strncmp(word, "out=", 4)) {
+		set.blocks = create(value, "blocks");
+		set.log = create(value, "log");
+	} else if (!strncmp(word, "marker=", 7)) {
+		set.marker = strtoull(value, NULL, 16);
+	} else if (!strncmp(word, "low=", 4)) {
+		set.low = strtoull(value, NULL, 16);
+	} else if (!strncmp(word, "text=", 5)) {
+		set.text = strtoull(value, NULL, 16);
+	} else if (!strncmp(word, "length=", 7)) {
+		set.length = strtoull(value, NULL, 16);
+	} else {
+		return -1;
+	}
+	return 0;
+}
+
+static const struct target *find_target(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(targets) / sizeof(targets[0]); i++)
+		if (!strcmp(targets[i].name, name))
+			return &targets[i];
+	return NULL;
+}
+
+EXPORT int qemu_plugin_install(uint64_t id, const struct qemu_info *info,
+			       int argc, char **argv)
+{
+	int i;
+
+	target = find_target(info->target);
+	for (i = 0; i < argc; i++)
+		if (take_argument(argv[i]))
+			return -1;
+	if (!target || !set.blocks || !set.log || !set.marker)
+		return -1;
+	scratch = g_byte_array_new();
+	qemu_plugin_register_vcpu_init_cb(id, on_cpu, NULL);
+	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translated, NULL);
+	qemu_plugin_register_vcpu_discon_cb(id, QEMU_INTERRUPT | QEMU_EXCEPTION,
+					    on_trap, NULL);
+	qemu_plugin_register_atexit_cb(id, on_exit_of_qemu, NULL);
+	return 0;
+}

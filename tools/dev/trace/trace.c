@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What `make trace` does with the log of the plugin.
+ *
+ *	trace encode ARCH FOLDER	the log as hardware trace, aux.CPU, and
+ *					the branches that are in it, truth.CPU
+ *	trace text FOLDER		the code that was executed against the
+ *					kcore copy and the records
+ *	trace compare FOLDER		the branches that perf script prints
+ *					against those that were executed
+ *
+ * Each prints figures, a name and a number a line.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare.h"
+#include "encode.h"
+#include "image.h"
+
+static const char *where;
+static FILE *truth[CPUS];
+static uint64_t branches;
+
+FILE *encode_file(const char *name, int cpu)
+{
+	char path[4096];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s.%d", where, name, cpu);
+	file = fopen(path, "wb");
+	if (!file) {
+		perror(path);
+		exit(1);
+	}
+	return file;
+}
+
+void encode_truth(int cpu, uint64_t from, uint64_t to)
+{
+	struct branch branch = { from, to, path_clock() };
+
+	if (!truth[cpu])
+		truth[cpu] = encode_file("truth", cpu);
+	fwrite(&branch, sizeof(branch), 1, truth[cpu]);
+	branches++;
+}
+
+static int encode(const char *arch)
+{
+	if (strcmp(arch, x86.name) || path_walk(where, &x86, &pt_encoder))
+		return -1;
+	pt_finish();
+	printf("branches %" PRIu64 "\ninterrupts %" PRIu64 "\nexceptions %" PRIu64 "\ngaps %" PRIu64 "\ncpus %d\n",
+	       branches, path_traps[TRAP_INTERRUPT], path_traps[TRAP_EXCEPTION], path_gaps, walk_cpus);
+	return fflush(NULL);
+}
+
+int main(int argc, char **argv)
+{
+	int error = -1;
+
+	where = argc > 2 ? argv[argc - 1] : NULL;
+	if (argc == 4 && !strcmp(argv[1], "encode"))
+		error = encode(argv[2]);
+	else if (argc == 3 && !strcmp(argv[1], "text"))
+		error = image_compare(where);
+	else if (argc == 3 && !strcmp(argv[1], "compare"))
+		error = compare_branches(where);
+	if (error)
+		fprintf(stderr, "trace: the log makes no sense, or the arguments do not\n");
+	return error ? 1 : 0;
+}
