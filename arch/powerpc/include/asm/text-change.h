@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: GPL-2.0 */
 #ifndef _ASM_POWERPC_TEXT_CHANGE_H
 #define _ASM_POWERPC_TEXT_CHANGE_H
 
