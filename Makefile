@@ -12,10 +12,10 @@ COMMANDS := help run check check-full kernel base-kernel boot shell kunit kselft
 .PHONY: $(COMMANDS)
 .DEFAULT_GOAL := help
 
-# `make help run` is one command, about another.
-ifeq ($(firstword $(MAKECMDGOALS)),help)
+# `make help run` is one command, about another, and so is `make run help`.
+ifneq ($(filter help,$(MAKECMDGOALS)),)
 help:
-	@tools/dev/tp $(MAKECMDGOALS)
+	@tools/dev/tp help $(filter-out help,$(MAKECMDGOALS))
 $(filter-out help,$(COMMANDS)):
 	@:
 else

@@ -122,6 +122,10 @@ class Words(Case):
         self.assertIn("frobnicate is no command", said.getvalue())
 
     def test_make_help_of_a_command_does_not_run_it(self):
+        for words in (["help", "setup", "gates"], ["setup", "help", "gates"]):
+            done = subprocess.run(["make", "-C", ROOT, "-n", *words], capture_output=True, text=True, check=True)
+            self.assertIn("tp help setup gates\n", done.stdout)
+            self.assertNotIn("tp setup", done.stdout)
         done = subprocess.run(["make", "-C", ROOT, "help", "clean"], capture_output=True, text=True, check=True)
         self.assertIn("make clean", done.stdout)
         self.assertNotIn("removing", done.stderr)
