@@ -420,7 +420,7 @@ class Refusals(Case):
         good = patches.read(path)
         for old, new, word in (("Subject: ", "Subjekt: ", "Subject"), ("From: ", "Form: ", "From"), ("Date: ", "Data: ", "Date"),
                                ("\n---\n", "\n--\n", "`---`"), ("Because of", "Signed-off-by: me", "Signed-off-by"),
-                               ("core: add the poker", "arm64: use it", "which 000"),
+                               ("core: add the poker", "arm64: use it", "0002-arm64-use-it.patch: has the subject `arm64: use it`, which 0001-"),
                                ("Adds: kernel/text_poke/core.c", "Adds: arch/arm64/kernel/text_poke.c", "arch/arm64/kernel/text_poke.c"),
                                ("A Developer <", "A Developer ", "Name <address>")):
             with self.subTest(new=new):

@@ -310,10 +310,11 @@ def _with_variants(series):
 
 def load():
     """The series; a subject or a file that two patches claim is an error."""
-    series = _with_variants([parse(path.name, read(path)) for path in files()])
+    series = [parse(path.name, read(path)) for path in files()]
+    # Variants are found by the subject, so that one that two have is to be told first.
     _unique(series, "subject", lambda patch: [patch.subject])
     _unique(series, "added file", lambda patch: patch.adds)
-    return series
+    return _with_variants(series)
 
 
 def _unique(series, what, claims):
