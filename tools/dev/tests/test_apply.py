@@ -396,9 +396,10 @@ class Work(Trees):
 
     def test_a_branch_without_a_commit(self):
         self.git("checkout", "-q", "--orphan", "new")
-        self.git("rm", "-r", "-q", "-f", ".")
-        for command in (series.tree, series.refresh):
-            self.refused(command, "has no commit", code=errors.USAGE)
+        for prepare in (lambda: None, lambda: self.git("rm", "-r", "-q", "-f", ".")):
+            prepare()
+            for command in (series.tree, series.refresh):
+                self.refused(command, "has no commit", code=errors.USAGE)
         self.assertTrue(self.clean())
 
     def test_not_beneath_another_command(self):

@@ -362,6 +362,7 @@ def _changes(tree):
         raise Fail(INFRA, f"{tree} is no git tree: move it away, then run `make tree`")
     if busy := git.busy_with(tree):
         return busy
+    git.head(tree)  # on a branch without a commit nothing can be set aside
     if porcelain(tree, "status", "--porcelain", "--untracked-files=normal"):
         return f"{TREE} has uncommitted changes: commit them there, or set them aside with `git -C {TREE} stash -u`"
     return ""
