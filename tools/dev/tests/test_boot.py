@@ -6,6 +6,7 @@ With KDIR=build/arm64 (and ARCH=, arm64 by default) in the environment, guests a
 
 import gzip
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -43,6 +44,15 @@ class OnceMore(unittest.TestCase):
         for word in ("Linux 6.12.7", "version 10.0", reproduce.CONFIGURATION):
             self.assertIn(word, script.read_text())
         self.assertEqual((self.folder / reproduce.CONFIGURATION).read_text(), "CONFIG_X=y\n")
+
+    def test_the_folder_may_be_copied_and_the_kernel_have_more_words(self):
+        reproduce.write(self.folder, ["sh", "-c", 'pwd; printf "<%s>" "$@"', "qemu", "-append", "a='b c' -- d"], "QEMU", self.kdir)
+        copy = self.folder / "a copy"
+        copy.mkdir()
+        script = Path(shutil.copy(self.folder / reproduce.NAME, copy))
+        for env, words in (({}, ""), ({"APPEND": "nokaslr x=1"}, "<-append><nokaslr x=1 a='b c' -- d>")):
+            done = subprocess.run([script, "-s"], env={**os.environ, **env}, cwd="/", capture_output=True, text=True, check=True)
+            self.assertEqual(done.stdout, f"{copy}\n<-append><a='b c' -- d>{words}<-s>")
 
     def test_of_an_image_no_configuration_is_known(self):
         self.assertIn("not known", reproduce.write(self.folder, ["true"], "QEMU", self.folder / "Image").read_text())
