@@ -93,11 +93,15 @@ static void tell_of_page(bool gone)
 			   gone, SLOT_PAGE_SYM);
 }
 
-/* Nobody is in the slots any more. */
+/*
+ * No CPU is in the slots any more.  A listener that has come since they were made
+ * has not heard of their page.
+ */
 static void end_slots(void)
 {
 	unsigned int i;
 
+	tell_of_page(false);
 	for (i = 0; i < text_poke_slots.nr; i++)
 		text_poke_record(slot_at(i), slot_at(i), TEXT_POKE_SLOT, NULL,
 				 0);
