@@ -490,8 +490,9 @@ class Count(unittest.TestCase):
 class Written(unittest.TestCase):
     """Results as KTAP, for programs."""
 
-    STEPS = [("series: gates", [Result("a gate", PASSED, "1 s"), Result("a gate", FAILED, "two\nlines", before=("said",)), Result("", SKIPPED, "no disk")]),
-             ("x86: #1", [Result("boots", PASSED)]), ("nothing", []), ("only skips", [Result("x", SKIPPED, "why")])]
+    STEPS = [ktap.Step(*step) for step in (
+             ("series: gates", [Result("a gate", PASSED, "1 s"), Result("a gate", FAILED, "two\nlines", before=("said",)), Result("", SKIPPED, "no disk")]),
+             ("x86: #1", [Result("boots", PASSED)]), ("nothing", []), ("only skips", [Result("x", SKIPPED, "why")]))]
 
     def test_names_are_there_and_differ_and_steps_nest(self):
         self.assertEqual(ktap.written(self.STEPS).splitlines(), [

@@ -158,8 +158,9 @@ def _part(store, name, title, part):
     begin = time.monotonic()
     with working(f"{name}: {title}"):
         results = list(results_of(title, store.once, f"{name}: {title}", part.parts, part))
-    say(f"{name}: {title}: {time.monotonic() - begin:.0f} s")
-    return results
+    spent = time.monotonic() - begin
+    say(f"{name}: {title}: {spent:.0f} s")
+    return [replace(each, part=title, seconds=None if each.unchanged else spent) for each in results]
 
 
 def _built_and_tested(store, name):

@@ -41,7 +41,7 @@ class Store:
         path = self._path(name, key)
         try:
             found = json.loads(path.read_text())
-            results = [Result(*each, unchanged=True) for each in found["results"]]
+            results = list(_read(found["results"], found.get("parts")))
             if (found["name"], found["key"]) != (name, key) or not good(results):
                 return None
             os.utime(path)
@@ -54,8 +54,9 @@ class Store:
         if key is made.UNKNOWN or not good(results):
             return
         rows = [[each.name, each.status, each.note] for each in results]
+        found = {"name": name, "key": key, "results": rows, "parts": [each.part for each in results]}
         try:
-            patches.write(self._path(name, key), json.dumps({"name": name, "key": key, "results": rows}) + "\n")
+            patches.write(self._path(name, key), json.dumps(found) + "\n")
             self._forget_old()
         except OSError as error:
             say(f"{name} cannot be kept: {error}")
@@ -93,6 +94,12 @@ class Store:
         """What was changed meanwhile may have gone into it, or not. What is a part's result of before stands for itself."""
         if key is not made.UNKNOWN and good(results) and made.safely(parts) == key:
             self.keep(name, key, [replace(each, unchanged=False) for each in results])
+
+
+def _read(rows, parts):
+    """Results from a file; older ones have no parts in them. How long they took is of no use to a later run."""
+    for row, part in zip(rows, [""] * len(rows) if parts is None else parts, strict=True):
+        yield Result(*row, unchanged=True, part=part)
 
 
 def good(results):

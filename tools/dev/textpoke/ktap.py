@@ -13,6 +13,7 @@ The runner prints a line per test and, before it, the test's own lines behind `#
 import itertools
 import re
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
 
@@ -36,6 +37,8 @@ class Result:
     before: tuple = ()  # what a failed test had to say before its result, and after
     after: tuple = ()
     unchanged: bool = False  # it is of an earlier run, for it would be made from the same
+    part: str = ""  # of the step, if that has parts
+    seconds: float | None = None  # that the whole part took; None: it is not known, or of an earlier run
 
     @property
     def remark(self):
@@ -47,6 +50,14 @@ class Result:
     def said(self):
         """The part of it that is worth showing."""
         return (*self.before[-SAID:], *self.after[-SAID:])
+
+
+class Step(NamedTuple):
+    """A step, its results, and how long it took: None if it is all of an earlier run."""
+
+    name: str
+    results: list
+    seconds: float | None = None
 
 
 def _status(line):
@@ -144,15 +155,16 @@ def _inner(results):
         yield _line(number, result.status, name, result.note)
 
 
-def _whole(results):
+def whole(results):
+    """The status of something that has these results."""
     statuses = {result.status for result in results}
     return FAILED if FAILED in statuses else PASSED if PASSED in statuses else SKIPPED
 
 
 def written(steps):
-    """KTAP of steps, (name, results) each, with their results nested in them."""
+    """KTAP of steps, with their results nested in them."""
     lines = ["KTAP version 1", f"1..{len(steps)}"]
-    for number, ((_, results), name) in enumerate(zip(steps, _unique(name for name, _ in steps)), 1):
-        lines += [f"  {line}" for line in _inner(results)] if results else []
-        lines.append(_line(number, _whole(results), name, "" if results else "it has no results"))
+    for number, (step, name) in enumerate(zip(steps, _unique(step.name for step in steps)), 1):
+        lines += [f"  {line}" for line in _inner(step.results)] if step.results else []
+        lines.append(_line(number, whole(step.results), name, "" if step.results else "it has no results"))
     return "\n".join(lines) + "\n"

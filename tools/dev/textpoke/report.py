@@ -2,14 +2,15 @@
 """Steps as they are printed, counted, picked by name, listed, and kept when they have passed."""
 
 import functools
+import time
 import traceback
 from dataclasses import replace
 from fnmatch import fnmatch
 
-from . import ktap, made, paths
+from . import grid, junit, ktap, made, patches, paths
 from .errors import OK, TEST_FAILED, USAGE, Fail
 from .kept import NOTHING
-from .ktap import FAILED, PASSED, SKIPPED, Result
+from .ktap import FAILED, PASSED, SKIPPED, Result, Step
 from .say import say, working
 
 WORDS = {PASSED: "ok", FAILED: "not ok", SKIPPED: "skip"}
@@ -39,14 +40,15 @@ class Report:
 
     # Seconds without a word of a step's, or of its parts', after which the step gives one.
     silent_for = 90
-    results_file = None  # where the results go as KTAP, besides being printed
+    command = None  # whose results go into files, besides being printed
+    has_page = False
 
     def __init__(self, store=None):
         self.store = store
         self.count = {PASSED: 0, FAILED: 0, SKIPPED: 0}
         self.unchanged = 0
         self.failed = []
-        self.steps = []  # (name, results)
+        self.steps = []
 
     def add(self, results, kept):
         for result in results:
@@ -64,29 +66,41 @@ class Report:
 
         parts   a function that gives what the step is made from (see kept.py); without it the step is always done
         """
-        before = self.count[FAILED]
-        self.steps.append((name, []))
+        before, begin, found = self.count[FAILED], time.monotonic(), []
         with working(name, self.silent_for):
-            self.add(results_of(name, self._once, name, parts, function, *args), self.steps[-1][1])
+            self.add(results_of(name, self._once, name, parts, function, *args), found)
+        known = bool(found) and all(result.unchanged for result in found)
+        self.steps.append(Step(name, found, None if known else time.monotonic() - begin))
         return self.count[FAILED] == before
 
     def _once(self, name, parts, function, *args):
         return self.store.once(name, parts, function, *args) if self.store else function(*args)
 
     def into(self, name):
-        """Have the results written as KTAP by a command of that name."""
-        self.results_file = paths.LOGS / f"{name}.ktap"
+        """Have the results written for other programs by a command of that name: as KTAP, JUnit XML and JSON."""
+        self.command = name
         return self
 
     def _write(self):
-        if self.results_file:
-            self.results_file.parent.mkdir(parents=True, exist_ok=True)
-            self.results_file.write_text(ktap.written(self.steps), errors="replace")
-            say(f"the results as KTAP: {self.results_file}")
+        if not self.command:
+            return
+        place = paths.LOGS / self.command
+        patches.write(place.with_suffix(".ktap"), ktap.written(self.steps).encode(errors="replace"))
+        patches.write(place.with_suffix(".xml"), junit.as_xml(self.command, self.steps))
+        patches.write(place.with_suffix(".json"), junit.as_json(self.command, self.steps))
+        say(f"the results for programs: {place}.ktap, .xml (JUnit) and .json")
+        if self.has_page:
+            say(f"the results as a page: {grid.write(self.command, self.steps)}")
 
     def end(self):
-        """The last lines, and the exit code."""
-        self._write()
+        """The last lines, whatever becomes of the files, and the exit code."""
+        try:
+            self._write()
+        finally:
+            code = self._last_lines()
+        return code
+
+    def _last_lines(self):
         counts = [f"{self.count[status]} {status}" for status in (PASSED, FAILED, SKIPPED)]
         if self.unchanged:
             print(f"unchanged: {self.unchanged} of these were done by an earlier run, from the same (FRESH=1 does all again)")
@@ -101,6 +115,8 @@ class Picked(Report):
     parts   a function from the first word of a step's name, an architecture perhaps, to what it is made from; without
             one, a step that does not say it is always done
     """
+
+    has_page = True
 
     def __init__(self, store, only="*", parts=None):
         super().__init__(store)
