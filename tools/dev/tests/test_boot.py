@@ -393,8 +393,8 @@ int main(int argc, char **argv)
 
 
 @unittest.skipUnless(KDIR, "no KDIR= to boot")
-class Guest(unittest.TestCase):
-    """Each way in which a boot can end, with a real guest, whose CPUs take turns: see tests.in_guest()."""
+class Booted(unittest.TestCase):
+    """Boots real guests, whose CPUs take turns: see tests.in_guest()."""
 
     def boot(self, initrd, **how):
         result = boot.boot(ARCH, KDIR, initrd, echo=False, turns=True, **how)
@@ -404,23 +404,9 @@ class Guest(unittest.TestCase):
     def job(self, script, args=(), **how):
         return self.boot(initramfs.build_initramfs(ARCH, job=script.encode(), args=args, kdir=KDIR), **how)
 
-    def test_verdict_0_passes(self):
-        result = self.job("true")
-        self.assertEqual((result.code, result.verdict, result.badness), (OK, 0, []), result.reason)
 
-    def test_verdict_7_is_a_failed_test(self):
-        result = self.job("exit 7")
-        self.assertEqual((result.code, result.verdict), (TEST_FAILED, 7), result.reason)
-
-    def test_arguments_reach_the_job(self):
-        script = '[ $# = 3 ] && [ "$1" = "a b" ] && [ "$2" = "\'" ] && [ "$3" = c ]'
-        self.assertEqual(self.job(script, args=("a b", "'"), append="-- c").code, OK)
-
-    def test_files_come_out(self):
-        result = self.job(". /lib/textpoke.sh; mkdir /x; head -c 3000000 /dev/zero >/x/zeros; send_out /x")
-        self.assertEqual(result.code, OK, result.reason)
-        listed = subprocess.run(["tar", "-tvf", result.out_tar], check=True, capture_output=True, text=True).stdout
-        self.assertRegex(listed, r"3000000 .* x/zeros")
+class Machine(Booted):
+    """The ends of a boot for which each machine and console has a way of its own."""
 
     def test_a_panic(self):
         result = self.job("echo c > /proc/sysrq-trigger; sleep 100")
@@ -449,6 +435,28 @@ class Guest(unittest.TestCase):
     def test_a_restart_without_a_verdict(self):
         result = self.job("reboot -f; sleep 100")
         self.assertEqual((result.code, result.verdict), (OK, None), result.reason)
+
+
+class Guest(Booted):
+    """The ends of a boot that are the same on every machine, and what goes in and comes out."""
+
+    def test_verdict_0_passes(self):
+        result = self.job("true")
+        self.assertEqual((result.code, result.verdict, result.badness), (OK, 0, []), result.reason)
+
+    def test_verdict_7_is_a_failed_test(self):
+        result = self.job("exit 7")
+        self.assertEqual((result.code, result.verdict), (TEST_FAILED, 7), result.reason)
+
+    def test_arguments_reach_the_job(self):
+        script = '[ $# = 3 ] && [ "$1" = "a b" ] && [ "$2" = "\'" ] && [ "$3" = c ]'
+        self.assertEqual(self.job(script, args=("a b", "'"), append="-- c").code, OK)
+
+    def test_files_come_out(self):
+        result = self.job(". /lib/textpoke.sh; mkdir /x; head -c 3000000 /dev/zero >/x/zeros; send_out /x")
+        self.assertEqual(result.code, OK, result.reason)
+        listed = subprocess.run(["tar", "-tvf", result.out_tar], check=True, capture_output=True, text=True).stdout
+        self.assertRegex(listed, r"3000000 .* x/zeros")
 
     def test_somebody_elses_initramfs(self):
         with tempfile.TemporaryDirectory() as name:

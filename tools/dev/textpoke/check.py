@@ -10,7 +10,7 @@ import os
 import re
 import sys
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from . import arch as arches
 from . import boot, endings, gates, host, initramfs, kept, kernel, ktap, made, models, paths, perf, run, series, suites, tests, torture, trace
@@ -22,6 +22,8 @@ from .say import run as command
 from .say import say, working
 
 UNIT_TESTS = paths.DEV / "tests"
+# Ends of guests: those that each machine has its own way for, and the others, which one machine shows for all.
+ENDS, SAME_ENDS, SHOWS_THESE = ("Machine",), ("Guest",), "x86"
 # unittest's words: the test, and the error that ended it.
 WRONG = re.compile(r"(FAIL|ERROR): |[\w.]*(Error|Fail): ")
 
@@ -79,12 +81,17 @@ def boots(*what):
     return boots_guest(*what)()
 
 
-def _guests(name, kdir):
+def _guests(name, kdir, ends):
     """How `make boot` tells the ends of a guest apart, with real guests."""
     log = paths.LOGS / f"guests-{name}.log"
-    status = command([sys.executable, "-m", "unittest", "-v", "tests.test_boot.Guest"], log=log, cwd=paths.DEV,
+    status = command([sys.executable, "-m", "unittest", "-v", *(f"tests.test_boot.{each}" for each in ends)], log=log, cwd=paths.DEV,
                      what="booting guests that pass, fail, panic and hang", env={"ARCH": name, "KDIR": str(kdir)}, check=False)
     yield Result("guests that pass, fail, panic and hang are told apart", FAILED if status else PASSED, _why(log) if status else "")
+
+
+def same_ends(name, kdir, append="", smp=2):
+    """The ends that one machine shows for all in make check."""
+    return _guests(name, kdir, SAME_ENDS)
 
 
 def _guests_parts(name, kdir):
@@ -122,7 +129,7 @@ class Part:
 
 def _with(word, guest):
     """The same, with a word on the kernel's command line in each result's name."""
-    return Part(lambda: [replace(each, name=f"{word}: {each.name}") for each in guest()], guest.parts)
+    return Part(lambda: list(named(word, guest())), guest.parts)
 
 
 def _all_of(store, name, parts):
@@ -135,6 +142,7 @@ def _taking_turns(store, name, kdir):
     """Tests whose guests' CPUs take turns: each needs one of ours. What takes longest comes first."""
     left_out, ftracetest = tests.ftracetest_guests(name, kdir)
     own = tests.install_selftests(name, kdir, tests.OWN)
+    ends = ENDS + SAME_ENDS * (name == SHOWS_THESE)
     first, *others = [(f"ftracetest {number}", guest) for number, guest in enumerate(ftracetest, 1)]
     parts = [
         ("selftests", tests.selftests_guest(name, kdir)),
@@ -144,7 +152,7 @@ def _taking_turns(store, name, kdir):
         ("torture", torture.torture_guest(name, kdir, own)),
         *others,
         *(("selftests that count", guest) for guest in tests.counted_guests(name, kdir)),
-        ("guests", Part(functools.partial(_guests, name, kdir), functools.partial(_guests_parts, name, kdir))),
+        ("guests", Part(functools.partial(_guests, name, kdir, ends), functools.partial(_guests_parts, name, kdir))),
         *((f"ending {number}", guest) for number, guest in enumerate(endings.endings_guests(name, kdir, own), 1)),
         ("KUnit", tests.kunit_guest(name, kdir)),
         *((f"KUnit with {word}", _with(word, tests.kunit_guest(name, kdir, word))) for word in arches.get(name).kunit_also),

@@ -65,6 +65,7 @@ VARIANTS = (
     Variant("mflr goes", ("powerpc",), append="ftrace_mflr=remove", parts=("selftests", "ftracetest", "torture")),
     Variant("samples of the function tracer", parts=("samples",)),
     Variant("ftracetest that changes no text", parts=("ftracetest",)),
+    Variant("ends that x86 shows for all", ("arm64", "riscv", "powerpc"), parts=("ends of guests",)),
     Variant("fixed address", append="nokaslr"),
     Variant("four CPUs that take turns", smp=4),
     Variant("32 bits", ("x86",), kind="i386", parts=("boots", "KUnit")),
@@ -76,7 +77,7 @@ VARIANTS = (
     Variant("ftrace's tests at boot", fragments=("startup-tests",), parts=("boots",)),
     Variant("traced from early boot on", append="ftrace=function", parts=("boots", "KUnit")),
 )
-PARTS = {"boots": check.boots, "KUnit": tests.kunit, "selftests": tests.selftests, "lockdown": tests.lockdown,
+PARTS = {"boots": check.boots, "ends of guests": check.same_ends, "KUnit": tests.kunit, "selftests": tests.selftests, "lockdown": tests.lockdown,
          "ftracetest": tests.ftracetest_rest, "LKDTM": tests.lkdtm, "samples": tests.samples, "torture": torture.for_a_while,
          "world switch": worldswitch.world_switch}
 
