@@ -51,7 +51,7 @@ VARIANTS = (
     Variant("pseudo NMIs", ("arm64",), append="irqchip.gicv3_pseudo_nmi=1"),
     Variant("landing pads in the kernel (BTI)", ("arm64",), ("bti",), llvm=True, parts=("KUnit", "selftests", "samples", "torture")),
     Variant("modules far away", ("arm64",), ("far-modules",), parts=("KUnit", "selftests", "samples", "torture")),
-    Variant("KVM, SDEI and KGDB", ("arm64",), ("kvm",), parts=("world switch", "KUnit", "selftests")),
+    Variant("KVM, SDEI and KGDB", ("arm64",), ("kvm",), parts=("world switch", "KUnit", "beside a guest", "selftests")),
     Variant("no compressed instructions", ("riscv",), ("no-c",)),
     Variant("functions that are not aligned", ("riscv",), ("size",)),
     Variant("Sv48", ("riscv",), append="no5lvl", paging="sv48", parts=("boots", "KUnit", "selftests", "torture")),
@@ -79,7 +79,7 @@ VARIANTS = (
 )
 PARTS = {"boots": check.boots, "ends of guests": check.same_ends, "KUnit": tests.kunit, "selftests": tests.selftests, "lockdown": tests.lockdown,
          "ftracetest": tests.ftracetest_rest, "LKDTM": tests.lkdtm, "samples": tests.samples, "torture": torture.for_a_while,
-         "world switch": worldswitch.world_switch}
+         "world switch": worldswitch.world_switch, "beside a guest": worldswitch.beside_a_guest}
 
 
 # Kernels of other kinds

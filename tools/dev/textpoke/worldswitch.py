@@ -15,15 +15,15 @@ for the caller, functions of hyp/vhe/ that are never called with the others.
 
 import re
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 
 from . import arch as arches
-from . import paths
+from . import initramfs, paths, tests
 from .disasm import Symbols
 from .errors import INFRA, Fail
 from .known import rows
-from .ktap import FAILED, PASSED, Result
+from .ktap import FAILED, PASSED, Result, parse
 from .say import output
 
 SWITCH = "arch/arm64/kvm/hyp/vhe/built-in.a"
@@ -197,3 +197,17 @@ def world_switch(name, kdir, *_):
     """Results of a kernel with KVM."""
     accepted = [(caller, function) for caller, function, _ in rows(ACCEPTED, "caller | function | reason")]
     yield from results(read(kdir, arches.get(name).cross), accepted)
+
+
+# Booted, at EL2
+
+JOB = "world-switch"
+
+
+def beside_a_guest(name, kdir, append="", smp=2):
+    """Results of text that changes while a guest of KVM is entered and left, on a host with VHE."""
+    arch = arches.get(name)
+    extra = {f"usr/bin/{JOB}": tests.program(name, kdir, JOB)}
+    initrd = initramfs.build_initramfs(name, extra=extra, job=initramfs.GUEST / f"{JOB}.sh", kdir=kdir)
+    result = tests.in_guest(replace(arch, machine=f"{arch.machine},virtualization=on"), kdir, initrd, append, smp)
+    return [*parse(tests.sent(result, "selftests.ktap")), *tests.guest_results(JOB, result)]
