@@ -11,6 +11,7 @@
 # BEGAN ENDED" of text_snapshot, on the clock that perf records with), text (the
 # kernel's text at the end) and stats.before, stats.after.
 
+. /lib/textpoke.sh
 STATS=/sys/kernel/debug/text_poke/stats
 TRACING=/sys/kernel/tracing
 KEY_ROUNDS=4
@@ -31,32 +32,11 @@ load()
 	done
 }
 
-load_begin()
-{
-	for cpu in $(seq 0 $(($(nproc) - 1))); do
-		load &
-		taskset -p $((1 << cpu)) $! >/dev/null
-		# Whoever changes the text goes first on the CPU that they share.
-		renice -n 10 $! >/dev/null
-		LOADS="$LOADS $!"
-	done
-}
-
-load_end()
-{
-	kill $LOADS
-	wait $LOADS
-}
-
 # Static keys: statistics of the scheduler and of BPF, and tracepoints.
 keys()
 {
-	for file in /proc/sys/kernel/sched_schedstats \
-		    /proc/sys/kernel/bpf_stats_enabled \
-		    $TRACING/events/sched/enable \
-		    $TRACING/events/raw_syscalls/enable; do
-		if [ -w "$file" ]; then echo "$1" >"$file"; fi
-	done
+	switch "$1" /proc/sys/kernel/sched_schedstats /proc/sys/kernel/bpf_stats_enabled \
+		$TRACING/events/sched/enable $TRACING/events/raw_syscalls/enable
 }
 
 tracer()
@@ -95,7 +75,6 @@ record()
 	perf record --kcore -a -e dummy -k CLOCK_MONOTONIC_RAW -m 8M -N -B \
 		-o "$DIR/perf.data" -- "$JOB" "$DIR" workload || exit
 	save_stats after
-	. /lib/textpoke.sh
 	cd "$DIR" && send_out .
 }
 

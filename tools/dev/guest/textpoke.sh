@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# For jobs in the guest: report, give a verdict, send files out. Read with `. /lib/textpoke.sh`.
+# For jobs in the guest: report, give a verdict, send files out, keep CPUs busy. Read with `. /lib/textpoke.sh`.
 #
 # The verdict and the files go through virtio ports, not the console: whatever a test
 # or the kernel prints can neither fake nor garble them.
@@ -70,4 +70,32 @@ coverage()
 		cat "$file" >"gcov/${file#$from/}"
 	done
 	echo gcov
+}
+
+# load_begin: what the job calls load() runs on each CPU, until load_end. What changes text goes first there.
+load_begin()
+{
+	local cpu
+	for cpu in $(seq 0 $(($(nproc) - 1))); do
+		load &
+		taskset -p $((1 << cpu)) $! >/dev/null
+		renice -n 10 $! >/dev/null
+		LOADS="$LOADS $!"
+	done
+}
+
+load_end()
+{
+	kill $LOADS
+	wait $LOADS
+}
+
+# switch 0|1 FILE...: write it into those that there are.
+switch()
+{
+	local file to=$1
+	shift
+	for file; do
+		if [ -w "$file" ]; then echo "$to" >"$file"; fi
+	done
 }

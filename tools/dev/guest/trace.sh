@@ -9,6 +9,7 @@
 #
 # What is executed between the two calls of sync is what the host traces.
 
+. /lib/textpoke.sh
 TRACING=/sys/kernel/tracing
 # What the load runs through, and what runs in interrupts.
 FUNCTIONS="vfs_* seq_* proc_* do_sys_* ksys_* __x64_sys_* __arm64_sys_* kmem_cache_* pipe_* tick_* hrtimer_* try_to_wake_up"
@@ -27,33 +28,11 @@ load()
 	done
 }
 
-load_begin()
-{
-	mkfifo "$DIR/pause"
-	for cpu in $(seq 0 $(($(nproc) - 1))); do
-		load &
-		taskset -p $((1 << cpu)) $! >/dev/null
-		renice -n 10 $! >/dev/null
-		LOADS="$LOADS $!"
-	done
-}
-
-load_end()
-{
-	kill $LOADS
-	wait $LOADS
-	rm "$DIR/pause"
-}
-
 # Static keys and static calls.
 keys()
 {
-	for file in /proc/sys/kernel/sched_schedstats \
-		    $TRACING/events/sched/enable \
-		    $TRACING/events/raw_syscalls/enable \
-		    $TRACING/events/sample-trace/enable; do
-		if [ -w "$file" ]; then echo "$1" >"$file"; fi
-	done
+	switch "$1" /proc/sys/kernel/sched_schedstats $TRACING/events/sched/enable \
+		$TRACING/events/raw_syscalls/enable $TRACING/events/sample-trace/enable
 }
 
 # At entries of functions, which ftrace calls, at their ends, and on what is executed in a slot.
@@ -89,11 +68,13 @@ change_text()
 
 workload()
 {
+	mkfifo "$DIR/pause"
 	load_begin
 	sync
 	change_text
 	sync
 	load_end
+	rm "$DIR/pause"
 }
 
 # Behind what the tracer's call needs at the entry of a function.
@@ -116,7 +97,6 @@ record()
 	done 2>/dev/null
 	sleep 3
 	perf record --kcore -a -e dummy -m 8M -N -B -o "$DIR/perf.data" -- "$JOB" "$DIR" workload || exit
-	. /lib/textpoke.sh
 	cd "$DIR" && send_out .
 }
 

@@ -366,20 +366,27 @@ def _foreign_debs_of_any(packages, debarch, suite):
     raise failures[0]
 
 
-def unpack_foreign(packages, debarch, suite, dest):
-    """Unpack packages of another architecture or release into the folder dest; nothing is installed."""
-    dest = Path(dest)
+def unpack_noted(dest, note, lock, debs):
+    """Have what debs() gives unpacked in the folder dest, all of it or nothing, with a note of what it is; again if that changes.
+
+    Where note is what was noted nothing is done. Others who want what lock names wait meanwhile.
+    """
     stamp = dest / ".debs"
-    wanted = f"{debarch} {suite} {' '.join(packages)}\n"
-    if paths.noted(stamp) == wanted:
+    if paths.noted(stamp) == note:
         return dest
-    if not packages:
-        raise Fail(USAGE, "no packages to unpack")
-    # Not per suite: whatever suite is asked for, it may come to be one of STANDBYS.
-    with locked(f"packages-{debarch}"):
+    with locked(lock):
         part = dest.with_name(dest.name + ".part")
-        _unpack(_foreign_debs_of_any(packages, debarch, suite), part)
-        (part / ".debs").write_text(wanted)
+        _unpack(debs(), part)
+        (part / ".debs").write_text(note)
         shutil.rmtree(dest, ignore_errors=True)
         part.rename(dest)
     return dest
+
+
+def unpack_foreign(packages, debarch, suite, dest):
+    """Unpack packages of another architecture or release into the folder dest; nothing is installed."""
+    if not packages:
+        raise Fail(USAGE, "no packages to unpack")
+    # Not locked per suite: whatever suite is asked for, it may come to be one of STANDBYS.
+    return unpack_noted(Path(dest), f"{debarch} {suite} {' '.join(packages)}\n", f"packages-{debarch}",
+                        lambda: _foreign_debs_of_any(packages, debarch, suite))

@@ -5,13 +5,11 @@ Nothing is installed: a script starts the program with its own loader and librar
 """
 
 import re
-import shutil
 from pathlib import Path
 
 from . import host, paths
 from .errors import INFRA, MISSING, Fail
-from .lock import locked
-from .say import output, run, say
+from .say import output, say
 
 DEBARCH, TRIPLET, LOADER = "amd64", "x86_64-linux-gnu", "ld-linux-x86-64.so.2"
 
@@ -45,25 +43,19 @@ def _fetch(apt, suite, packages):
     return found
 
 
-def unpack(packages, suites, dest):
-    """Packages of the first of suites, and what they need of any of them, unpacked into dest."""
-    stamp, wanted = dest / ".debs", f"{' '.join(suites)}: {' '.join(packages)}\n"
-    if paths.noted(stamp) == wanted:
-        return dest
+def _debs(packages, suites):
+    """What is to be unpacked; a machine of another kind cannot run it."""
     if output(["dpkg", "--print-architecture"], what="asking dpkg for its architecture").strip() != DEBARCH:
         raise Fail(MISSING, f"{' '.join(packages)} of {suites[0]} can be had for {DEBARCH} machines only")
     host.room(paths.BUILD, 1, f"unpacking {' '.join(packages)}")
-    with locked(f"packages-{suites[0]}"):
-        say(f"fetching {' '.join(packages)} of {suites[0]}, with libraries")
-        part = dest.with_name(dest.name + ".part")
-        shutil.rmtree(part, ignore_errors=True)
-        part.mkdir(parents=True)
-        for deb in _fetch(_apt(suites), suites[0], packages):
-            run(["dpkg-deb", "--extract", deb, part], log=paths.CACHE / "log" / "unpack.log", what=f"unpacking {deb.name}")
-        (part / ".debs").write_text(wanted)
-        shutil.rmtree(dest, ignore_errors=True)
-        part.rename(dest)
-    return dest
+    say(f"fetching {' '.join(packages)} of {suites[0]}, with libraries")
+    return _fetch(_apt(suites), suites[0], packages)
+
+
+def unpack(packages, suites, dest):
+    """Packages of the first of suites, and what they need of any of them, unpacked into dest."""
+    note = f"{' '.join(suites)}: {' '.join(packages)}\n"
+    return host.unpack_noted(dest, note, f"packages-{suites[0]}", lambda: _debs(packages, suites))
 
 
 def starter(folder, program, *words):

@@ -106,7 +106,7 @@ def parse_script(lines):
     return sorted(pokes, key=lambda poke: poke.time), lost
 
 
-def _segments(kcore):
+def segments(kcore):
     """(file offset, address, size) of each loadable segment of an ELF64 file, either byte order."""
     ident = kcore.read(64)
     if ident[:5] != b"\x7fELF\x02":
@@ -124,7 +124,7 @@ def _segments(kcore):
 
 def kcore_text(kcore, base, length):
     """The text in perf's copy of kcore (an open file)."""
-    for where, addr, size in list(_segments(kcore)):
+    for where, addr, size in list(segments(kcore)):
         if addr <= base and base + length <= addr + size:
             kcore.seek(where + base - addr)
             data = kcore.read(length)

@@ -193,7 +193,7 @@ class Trace:
 def _kcore(recording):
     """The parts of the copy of kcore, kernel and modules, as the programs read them."""
     with open(recording.data / "kcore_dir/kcore", "rb") as copy:
-        for where, addr, size in list(replay._segments(copy)):
+        for where, addr, size in list(replay.segments(copy)):
             copy.seek(where)
             data = copy.read(size)
             yield struct.pack("<2Q", addr, len(data)) + data
