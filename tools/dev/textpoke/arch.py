@@ -29,6 +29,7 @@ class Arch:
     kunit_also: tuple = ()  # words on the kernel's command line with which KUnit's suites run once more
     selftests: tuple = ()  # targets of the kernel's own that make check runs, besides those for all
     counted: tuple = ()  # of these, TARGET:PROGRAM that count instructions, for a guest of their own that has such a counter
+    scripts: tuple = ()  # scripts below the kernel's selftests that need nothing built, for check-full
     torture: tuple = ()  # what the torture test has to do here, besides what it does everywhere
     torture_append: str = ""  # words on the kernel's command line for that
     endings: tuple = ()  # how another kernel may go on where this one ends in the middle of a batch
@@ -93,7 +94,8 @@ _POWERPC = Arch(
     name="powerpc", cross="powerpc64le-linux-gnu-", target="vmlinux", image="vmlinux", debarch="ppc64el",
     busybox="bookworm", qemu="qemu-system-ppc64",
     machine="pseries,cap-cfpc=broken,cap-sbbc=broken,cap-ibs=broken,cap-ccf-assist=off", cpu="power9",
-    console="console=hvc0", sysrq="\x0f", has_backend=True, kunit=("text_poke_slot", "powerpc_ftrace"), kunit_also=("ftrace_mflr=remove",))
+    console="console=hvc0", sysrq="\x0f", has_backend=True, kunit=("text_poke_slot", "powerpc_ftrace"), kunit_also=("ftrace_mflr=remove",),
+    scripts=("powerpc/security/mitigation-patching.sh", "powerpc/mm/stress_code_patching.sh"))
 
 ARCHES = {arch.name: arch for arch in (_X86, _ARM64, _RISCV, _POWERPC, _I386)}
 

@@ -18,7 +18,7 @@ COMPLAINTS = (
     r"rcu: INFO: .*stall", r"soft lockup", r"hard LOCKUP", r"blocked for more than \d+ seconds", r"workqueue lockup",
     r"Unable to handle kernel", r"general protection fault", r"\bint3: \d", r"invalid opcode: \d", r"unhandled.*trap",
     r"DEBUG_LOCKS_WARN_ON", r"list_(add|del) corruption", r"refcount_t: ", r"ftrace bug", r"jump_label: Fatal",
-    r"Kernel panic",
+    r"Kernel panic", r"-\w+: test failed at line \d+", r"emulate_step_test: .*\bFAIL",
 )
 BAD = re.compile(STAMP + f"({'|'.join(COMPLAINTS)})")
 HARMLESS = re.compile(r"Kernel command line: ")

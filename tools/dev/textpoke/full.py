@@ -63,6 +63,7 @@ VARIANTS = (
     Variant("POWER8", ("powerpc",), cpu="power8"),
     Variant("POWER10", ("powerpc",), cpu="power10"),
     Variant("mflr goes", ("powerpc",), append="ftrace_mflr=remove", parts=("selftests", "ftracetest", "torture")),
+    Variant("its own scripts", ("powerpc",), parts=("scripts",)),
     Variant("samples of the function tracer", parts=("samples",)),
     Variant("ftracetest that changes no text", parts=("ftracetest",)),
     Variant("ends that x86 shows for all", ("arm64", "riscv", "powerpc"), parts=("ends of guests",)),
@@ -78,7 +79,7 @@ VARIANTS = (
     Variant("traced from early boot on", append="ftrace=function", parts=("boots", "KUnit")),
 )
 PARTS = {"boots": check.boots, "ends of guests": check.same_ends, "KUnit": tests.kunit, "selftests": tests.selftests, "lockdown": tests.lockdown,
-         "ftracetest": tests.ftracetest_rest, "LKDTM": tests.lkdtm, "samples": tests.samples, "torture": torture.for_a_while,
+         "ftracetest": tests.ftracetest_rest, "LKDTM": tests.lkdtm, "samples": tests.samples, "scripts": tests.scripts, "torture": torture.for_a_while,
          "world switch": worldswitch.world_switch, "beside a guest": worldswitch.beside_a_guest}
 
 
@@ -123,7 +124,7 @@ def _clang_boots(name):
 # Other kernels of Debian, and other releases of it
 
 SUITE_PARTS = ("boots", "KUnit")
-ELSEWHERE = ("gates", "kernel ARCH=x86", "kunit ARCH=x86")
+ELSEWHERE = ("gates", "kernel ARCH=x86", "check ARCH=x86")
 
 
 def _on(source, name, title):
@@ -152,7 +153,6 @@ def _releases(report):
         for words in ELSEWHERE:
             if not report.keep(f"Debian {release}: make {words}", lambda release=release, words=words: elsewhere.result(release, words)):
                 break
-        report.keep(f"Debian {release}: unit tests", lambda release=release: elsewhere.unit_tests(release))
 
 
 # Every patch

@@ -297,10 +297,10 @@ def selftests(name, kdir, append="", smp=2, targets=()):
     return [*selftests_guest(name, kdir, append, smp, targets)(), *(result for guest in guests for result in guest())]
 
 
-def _job_of_ours(name, kdir, job, append, smp, selftests=True):
+def _job_of_ours(name, kdir, job, append, smp, selftests=True, more=None):
     """A guest whose job speaks the words of the selftests' runner: what it says, and how it ended."""
     say(f"{job} on {name}")
-    extra = {"selftests": install_selftests(name, kdir, OWN)} if selftests else {}
+    extra = ({"selftests": install_selftests(name, kdir, OWN)} if selftests else {}) | (more or {})
     initrd = initramfs.build_initramfs(name, extra=extra, job=initramfs.GUEST / f"{job}.sh", kdir=kdir)
     result = in_guest(name, kdir, initrd, append, smp)
     return ktap.parse(sent(result, "selftests.ktap")), guest_results(job, result)
@@ -328,6 +328,14 @@ def lkdtm(name, kdir, append="", smp=2):
 def samples(name, kdir, append="", smp=2):
     """The kernel's own samples of direct calls and listeners come, say what they are to say, and go; twice."""
     said, ended = _job_of_ours(name, kdir, "samples", append, smp, selftests=False)
+    return said + ended
+
+
+def scripts(name, kdir, append="", smp=2):
+    """The kernel's own scripts of an architecture that change text and look for complaints."""
+    folder = series.source_tree() / "tools/testing/selftests"
+    more = {f"scripts/{Path(script).name}": folder / script for script in arches.get(name).scripts}
+    said, ended = _job_of_ours(name, kdir, "scripts", append, smp, selftests=False, more=more | programs(name, kdir))
     return said + ended
 
 
