@@ -10,7 +10,7 @@ import os
 import re
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from . import arch as arches
 from . import boot, endings, gates, host, initramfs, kept, kernel, ktap, made, models, paths, perf, run, series, suites, tests, torture, trace
