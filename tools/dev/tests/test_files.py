@@ -45,7 +45,7 @@ class News(unittest.TestCase):
 
 class Readme(unittest.TestCase):
     def test_what_it_tells_to_type_is_there(self):
-        text = (paths.ROOT / "README.md").read_text() + (paths.ROOT / "CONTRIBUTING.md").read_text()
+        text = "".join((paths.ROOT / f"{name}.md").read_text() for name in ("README", "TESTING", "FIGURES", "CONTRIBUTING"))
         for command, words in re.findall(r"make ([a-z][a-z-]+)((?: [A-Z]+=\S+)*)", text):
             if command in cli.COMMANDS:
                 known = cli.COMMANDS[command].options.split()
