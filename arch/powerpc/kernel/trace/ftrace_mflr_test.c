@@ -17,12 +17,9 @@
  * probe is over.
  */
 #include <kunit/test.h>
-#include <linux/cpumask.h>
-#include <linux/delay.h>
 #include <linux/ftrace.h>
 #include <linux/jiffies.h>
 #include <linux/kprobes.h>
-#include <linux/kthread.h>
 #include <linux/sched.h>
 #include <linux/workqueue.h>
 
@@ -30,6 +27,8 @@
 #include <asm/ftrace-mflr.h>
 #include <asm/ppc-opcode.h>
 #include <asm/ptrace.h>
+
+#include "../../../../kernel/text_poke/park.h"
 
 /* How often a task is parked; and for how long that may take. */
 #define ROUNDS		10
@@ -41,20 +40,7 @@
 /* What no caller is at. */
 #define STALE		0x5a1e5a1e5a1e0000UL
 
-static struct task_struct *victim, *keeper;
-
-/* The victim is to be parked; it is. */
-static bool wanted, parked;
-
-/* What the victim has got wrong, and how often it was through. */
-static unsigned long wrong, calls, hits;
-
-/* The compiler must not know that a call of it has no effect, nor make a copy. */
-static noinline __noclone int traced(int x)
-{
-	barrier();
-	return x + 1;
-}
+static unsigned long hits;
 
 static u32 *site(void)
 {
@@ -132,50 +118,6 @@ static int put_probe(void)
 	return register_kprobe(&probe);
 }
 
-static int run_victim(void *unused)
-{
-	int i;
-
-	for (i = 0; !kthread_should_stop(); i = (i + 1) & 0xffff) {
-		if (traced(i) != i + 1)
-			wrong++;
-		WRITE_ONCE(calls, calls + 1);
-		/* cond_resched() alone is no quiescent state of RCU-tasks */
-		cond_resched_tasks_rcu_qs();
-	}
-	return 0;
-}
-
-static int keep_cpu(void *unused)
-{
-	while (!kthread_should_stop()) {
-		set_current_state(TASK_INTERRUPTIBLE);
-		if (!READ_ONCE(parked) && !kthread_should_stop())
-			schedule();
-		__set_current_state(TASK_RUNNING);
-		while (READ_ONCE(parked))
-			cpu_relax();
-	}
-	return 0;
-}
-
-static bool wait_until(bool (*holds)(void))
-{
-	unsigned long end = jiffies + PATIENCE;
-
-	while (!holds()) {
-		if (time_after(jiffies, end))
-			return false;
-		schedule_timeout_interruptible(1);
-	}
-	return true;
-}
-
-static bool is_parked(void)
-{
-	return READ_ONCE(parked);
-}
-
 static unsigned long calls_before;
 
 static bool has_gone_on(void)
@@ -240,7 +182,7 @@ static void one_round(struct kunit *test)
 	bool waits = !is_traced && mflr_goes();
 
 	WRITE_ONCE(wanted, true);
-	KUNIT_ASSERT_TRUE_MSG(test, wait_until(is_parked),
+	KUNIT_ASSERT_TRUE_MSG(test, wait_until(is_parked, PATIENCE),
 			      "never parked, %lu calls, %lu missed",
 			      READ_ONCE(calls), probe.nmissed);
 
@@ -257,36 +199,13 @@ static void one_round(struct kunit *test)
 	WRITE_ONCE(parked, false);
 	flush_work(&change_work);
 	KUNIT_EXPECT_EQ(test, traced_error, 0);
-	KUNIT_ASSERT_TRUE_MSG(test, wait_until(has_gone_on), "gone for ever");
+	KUNIT_ASSERT_TRUE_MSG(test, wait_until(has_gone_on, PATIENCE), "gone for ever");
 	expect_words(test, true);
-}
-
-static struct task_struct *start(int (*fn)(void *unused), int cpu)
-{
-	struct task_struct *task = kthread_create(fn, NULL, "powerpc_ftrace");
-
-	if (!IS_ERR(task))
-		kthread_bind(task, cpu);
-	return task;
 }
 
 static int begin(struct kunit *test)
 {
-	int cpu = cpumask_last(cpu_online_mask);
-
-	if (!IS_ENABLED(CONFIG_PREEMPTION) || num_online_cpus() < 2)
-		kunit_skip(test, "needs preemption and a second CPU");
-
-	set_cpus_allowed_ptr(current, cpumask_of(cpumask_first(cpu_online_mask)));
-	victim = start(run_victim, cpu);
-	keeper = start(keep_cpu, cpu);
-	if (IS_ERR(victim) || IS_ERR(keeper))
-		return -ENOMEM;
-	sched_set_fifo(keeper);
-	wake_up_process(keeper);
-	wake_up_process(victim);
-
-	return put_probe();
+	return begin_parking(test) ?: put_probe();
 }
 
 static void tasks_inside_the_pair_go_on(struct kunit *test)
@@ -305,21 +224,16 @@ static int begin_test(struct kunit *test)
 	return ftrace_set_filter_ip(&tracer, (unsigned long)site(), 0, 1);
 }
 
-/* However the test has ended, the victim does not stay parked. */
 static void end_test(struct kunit *test)
 {
-	WRITE_ONCE(wanted, false);
-	WRITE_ONCE(parked, false);
+	let_parked_go();
 	flush_work(&change_work);
 	if (is_traced)
 		change_tracer(NULL);
-	if (IS_ERR_OR_NULL(victim) || IS_ERR_OR_NULL(keeper))
+	if (!parking_has_begun())
 		return;
 	unregister_kprobe(&probe);
-	kthread_stop(victim);
-	kthread_stop(keeper);
-	victim = NULL;
-	KUNIT_EXPECT_EQ(test, wrong, 0);
+	end_parking(test);
 }
 
 static struct kunit_case ftrace_cases[] = {

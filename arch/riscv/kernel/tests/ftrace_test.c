@@ -21,13 +21,11 @@
  * and of those who meet a kprobe's breakpoint or the core's trap unawares.
  */
 #include <kunit/test.h>
-#include <linux/cpumask.h>
 #include <linux/ftrace.h>
 #include <linux/irq_work.h>
 #include <linux/jiffies.h>
 #include <linux/kgdb.h>
 #include <linux/kprobes.h>
-#include <linux/kthread.h>
 #include <linux/memory.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
@@ -40,24 +38,11 @@
 #include <asm/entry-common.h>
 #include <asm/irq_regs.h>
 
+#include "../../../../kernel/text_poke/park.h"
+
 /* How often a task is parked; and for how long that may take. */
 #define ROUNDS	60
 #define PATIENCE (10 * HZ)
-
-static struct task_struct *victim, *keeper;
-
-/* The victim is to be parked; it is. */
-static bool wanted, parked;
-
-/* What the victim has got wrong, and how often it was through. */
-static unsigned long wrong, calls;
-
-/* The compiler must not know that a call of it has no effect. */
-static noinline int traced(int x)
-{
-	barrier();
-	return x + 1;
-}
 
 static unsigned long site(void)
 {
@@ -114,50 +99,6 @@ static int before_pair(struct kprobe *p, struct pt_regs *regs)
 static struct kprobe probe = {
 	.pre_handler	= before_pair,
 };
-
-static int run_victim(void *unused)
-{
-	int i;
-
-	for (i = 0; !kthread_should_stop(); i = (i + 1) & 0xffff) {
-		if (traced(i) != i + 1)
-			wrong++;
-		WRITE_ONCE(calls, calls + 1);
-		/* Whom cond_resched() does not let go, RCU would wait for */
-		cond_resched_tasks_rcu_qs();
-	}
-	return 0;
-}
-
-static int keep_cpu(void *unused)
-{
-	while (!kthread_should_stop()) {
-		set_current_state(TASK_INTERRUPTIBLE);
-		if (!READ_ONCE(parked) && !kthread_should_stop())
-			schedule();
-		__set_current_state(TASK_RUNNING);
-		while (READ_ONCE(parked))
-			cpu_relax();
-	}
-	return 0;
-}
-
-static bool wait_until(bool (*holds)(void))
-{
-	unsigned long end = jiffies + PATIENCE;
-
-	while (!holds()) {
-		if (time_after(jiffies, end))
-			return false;
-		schedule_timeout_interruptible(1);
-	}
-	return true;
-}
-
-static bool is_parked(void)
-{
-	return READ_ONCE(parked);
-}
 
 static unsigned long calls_before;
 
@@ -222,7 +163,7 @@ static void one_round(struct kunit *test, unsigned int round)
 	unsigned int i;
 
 	WRITE_ONCE(wanted, true);
-	KUNIT_ASSERT_TRUE_MSG(test, wait_until(is_parked), "never parked");
+	KUNIT_ASSERT_TRUE_MSG(test, wait_until(is_parked, PATIENCE), "never parked");
 
 	if (CHANGES_WAIT)
 		schedule_delayed_work(&let_go, HZ / 50);
@@ -234,7 +175,7 @@ static void one_round(struct kunit *test, unsigned int round)
 	calls_before = READ_ONCE(calls);
 	cancel_delayed_work_sync(&let_go);
 	WRITE_ONCE(parked, false);
-	KUNIT_ASSERT_TRUE_MSG(test, wait_until(has_gone_on), "gone for ever");
+	KUNIT_ASSERT_TRUE_MSG(test, wait_until(has_gone_on, PATIENCE), "gone for ever");
 
 	/* Who was let go before may still have been in a tracer that is gone. */
 	for (i = 0; i < NONE; i++)
@@ -244,56 +185,29 @@ static void one_round(struct kunit *test, unsigned int round)
 					    "tracer %u, round %u", i, round);
 }
 
-static struct task_struct *start(int (*fn)(void *unused), int cpu)
-{
-	struct task_struct *task = kthread_create(fn, NULL, "riscv_ftrace");
-
-	if (!IS_ERR(task))
-		kthread_bind(task, cpu);
-	return task;
-}
-
 static int begin(struct kunit *test)
 {
-	int cpu, ret, i;
-
-	if (!IS_ENABLED(CONFIG_PREEMPTION) || num_online_cpus() < 2)
-		kunit_skip(test, "needs preemption and a second CPU");
+	int ret, i;
 
 	for (i = 0; i < NONE; i++) {
 		ret = ftrace_set_filter_ip(&tracers[i].ops, site(), 0, 1);
 		if (ret)
 			return ret;
 	}
-	set_cpus_allowed_ptr(current, cpumask_of(cpumask_first(cpu_online_mask)));
-	cpu = cpumask_last(cpu_online_mask);
-	victim = start(run_victim, cpu);
-	keeper = start(keep_cpu, cpu);
-	if (IS_ERR(victim) || IS_ERR(keeper))
-		return -ENOMEM;
 	park_work = IRQ_WORK_INIT_HARD(park);
-	sched_set_fifo(keeper);
-	wake_up_process(keeper);
-	wake_up_process(victim);
-
 	probe.addr = (kprobe_opcode_t *)traced;
-	return register_kprobe(&probe);
+	return begin_parking(test) ?: register_kprobe(&probe);
 }
 
-/* However the test has ended, nobody stays parked. */
 static void ftrace_exit(struct kunit *test)
 {
-	if (IS_ERR_OR_NULL(victim) || IS_ERR_OR_NULL(keeper))
+	if (!parking_has_begun())
 		return;
-	WRITE_ONCE(wanted, false);
-	WRITE_ONCE(parked, false);
+	let_parked_go();
 	KUNIT_EXPECT_EQ(test, 0, change_to(NONE));
 	unregister_kprobe(&probe);
 	irq_work_sync(&park_work);
-	kthread_stop(victim);
-	kthread_stop(keeper);
-	victim = NULL;
-	KUNIT_EXPECT_EQ(test, wrong, 0);
+	end_parking(test);
 }
 
 static void tasks_inside_the_pair_go_on(struct kunit *test)
