@@ -7,7 +7,7 @@
  *   IDLE ---> ARMED ---> SYNCED ---> RECORDED ---> LEFT ---> WRITTEN ---> DONE
  *               b          c            d            e          f           g
  *
- * with a store of the tail, if there is one, while RECORDED.  If nobody listens
+ * with a store of the tail, if there is one, while RECORDED.  Without a listener
  * the second sync leads from SYNCED to LEFT.  What is stored must be flushed
  * before the next sync, at the address that executes and with the alias gone;
  * a sync must have been through every CPU that was online before and after it;
@@ -272,25 +272,10 @@ void text_poke_check_store(struct text_poke_site *site,
 	}
 }
 
-/* The first site of the batch, which is sorted, from @addr on. */
-static unsigned int first_site_from(const void *addr)
-{
-	unsigned int low = 0, high = nr_sites(), mid;
-
-	while (low < high) {
-		mid = (low + high) / 2;
-		if (site_at(mid)->addr < addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
 /* The site in front of @addr may reach over it. */
 void text_poke_check_flush(const void *addr, size_t len)
 {
-	unsigned int i = first_site_from(addr);
+	unsigned int i = text_poke_first_from(checked.batch, nr_sites(), addr);
 
 	expect_at(!checked.mapped, "flushed with the alias mapped", addr);
 	if (i)
@@ -304,8 +289,8 @@ void text_poke_check_refetched(void)
 {
 	/*
 	 * The interrupt orders this load after the store in
-	 * text_poke_check_sync_begin(), and who waits for the interrupt's end
-	 * sees the store below.
+	 * text_poke_check_sync_begin(), and a poker that waits for the
+	 * interrupt's end sees the store below.
 	 */
 	this_cpu_write(refetched_in, READ_ONCE(sync_round));
 }
@@ -409,7 +394,7 @@ void text_poke_check_end(void)
 void text_poke_check_online(void)
 {
 	text_poke_check_refetched();
-	/* Who does so before it is marked misses what is stored in between. */
+	/* A CPU that does so before it is marked misses what is stored in between. */
 	this_cpu_write(online_refetched, cpu_online(smp_processor_id()));
 }
 

@@ -94,9 +94,9 @@ extern u64 text_poke_arming_ns;
 
 /*
  * The number of stores through one mapping, at most.  An architecture may have
- * interrupts off for so long, and every store takes a line away from whoever
- * has it in a cache: 32 take some microseconds.  More would hardly save time:
- * so many call sites are on half a dozen pages.
+ * interrupts off for so long, and every store takes a line away from the
+ * CPUs that have it in a cache: 32 take some microseconds.  More would hardly
+ * save time: so many call sites are on half a dozen pages.
  */
 #define TEXT_POKE_STORES 32U
 
@@ -128,6 +128,31 @@ static __always_inline struct text_poke_site *
 text_poke_site_at(const struct text_poke_queue *queue, unsigned int i)
 {
 	return queue->index[i / TEXT_POKE_PER_INDEX][i % TEXT_POKE_PER_INDEX];
+}
+
+/**
+ * text_poke_first_from - find the first site of a batch from an address on
+ * @queue:	the batch, which is sorted
+ * @nr:		how many of its sites are searched
+ * @addr:	the address
+ *
+ * Context: Any; noinstr.
+ * Return: the number of the site; @nr if there is none.
+ */
+static __always_inline unsigned int
+text_poke_first_from(const struct text_poke_queue *queue, unsigned int nr,
+		     const void *addr)
+{
+	unsigned int low = 0, high = nr, mid;
+
+	while (low < high) {
+		mid = (low + high) / 2;
+		if (text_poke_site_at(queue, mid)->addr < addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
 }
 
 void text_poke_warn(const char *what, const void *where);

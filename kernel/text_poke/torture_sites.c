@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The sites of the torture test: who changes them, who executes them, and
+ * The sites of the torture test: what changes them, what executes them, and
  * whether what was executed is what may have been there.
  *
  * Every site goes through instructions of each kind that it can hold, and while
  * it traps, the handler acts as one of any kind.  Which they are follows from
- * the number of the change alone, so that whoever executes a site needs nothing
+ * the number of the change alone, so that a reader of a site needs nothing
  * but the phases before and after: see phase.h.
  *
  * With a kprobe on it a site stays in its phase.  What the kprobe writes there
@@ -92,6 +92,12 @@ static unsigned int kind_after(const struct torture_site *site,
 	u32 i = jhash_2words(number_of(site), changes, 0);
 
 	return site->kinds[changes ? i % site->nr_kinds : 0];
+}
+
+/* What it holds now. */
+static void encode_now(const struct torture_site *site, u8 *insn)
+{
+	encode(site, kind_after(site, site->phase / PHASES), insn);
 }
 
 /* What the trap acts as in the change that comes after so many. */
@@ -300,7 +306,7 @@ static void follow(struct torture_site *site, unsigned int phase)
 }
 
 /*
- * Anybody's batch may have our sites, that of a kprobe for one.  If one is
+ * Any user's batch may have our sites, that of a kprobe for one.  If one is
  * claimed, the change is none of the instruction.
  */
 static void watch(const struct text_poke_queue *batch, bool guarded,
@@ -349,7 +355,7 @@ static int queue(struct torture_site *site)
 	unsigned int changes = site->phase / PHASES;
 	int ret;
 
-	encode(site, kind_after(site, changes), old);
+	encode_now(site, old);
 	encode(site, kind_after(site, changes + 1), new);
 	encode(site, trap_after(site, changes), act);
 	if (site->claim == UNCLAIMED && !memcmp(old, new, site->entry->len)) {
@@ -431,7 +437,7 @@ static void count_error(int ret)
 	text_poke_torture_writes.errors++;
 	pr_alert_ratelimited("!!! a batch: answered by %d\n", ret);
 	for (i = 0; i < nr_sites; i++) {
-		encode(&sites[i], kind_after(&sites[i], sites[i].phase / PHASES), old);
+		encode_now(&sites[i], old);
 		if (sites[i].claim == UNCLAIMED &&
 		    text_poke_verify(sites[i].addr, old, sites[i].entry->len))
 			pr_alert_ratelimited("!!! %pS holds %*ph, not %*ph\n",
@@ -551,7 +557,7 @@ static int restore(const struct torture_site *site)
 {
 	u8 last[TEXT_POKE_MAX];
 
-	encode(site, kind_after(site, site->phase / PHASES), last);
+	encode_now(site, last);
 	return text_poke_single(site->addr, last, site->first, site->entry->len,
 				NULL);
 }
@@ -559,7 +565,7 @@ static int restore(const struct torture_site *site)
 /**
  * text_poke_torture_end_sites - put back what the sites began with
  *
- * Nobody executes them any more.
+ * No CPU executes them any more.
  *
  * Context: Process context, may sleep.
  * Return: true if every site held what it should, and now holds that.

@@ -30,7 +30,8 @@
  *
  * To look at the text is for a trap that was fetched before g and handled after
  * h.  If it is still there, and no batch was published since the handler began,
- * it is nobody's; otherwise it may be that batch's, and the handler begins anew.
+ * it is not the core's; otherwise it may be that batch's, and the handler begins
+ * anew.
  * A sync by interrupt cannot leave one behind on a CPU that is online, because
  * the interrupt waits for the handler; one that is acknowledged inside the
  * handler can.  (With such a sync a late trap may also find the next batch on
@@ -91,17 +92,18 @@ void text_poke_publish(const struct text_poke_queue *queue)
 		atomic_set_release(&per_cpu(text_poke_cpu.refs, cpu), 1);
 
 	/*
-	 * Release: pairs with the acquire in text_poke_handle_trap().  Who has
-	 * counted this batch finds a reference to take, unless it is retired.
+	 * Release: pairs with the acquire in text_poke_handle_trap().  A handler
+	 * that has counted this batch finds a reference to take, unless it is
+	 * retired.
 	 */
 	smp_store_release(&batches_published, batches_published + 1);
 
 	/*
-	 * Pairs with smp_rmb() in text_poke_handle_trap(): whoever executes a
+	 * Pairs with smp_rmb() in text_poke_handle_trap(): a CPU that executes a
 	 * trap of this batch finds a reference to take, and has to count it.
 	 * A release orders what comes before it; without this barrier the
 	 * traps, which come after, could be seen first and would belong to
-	 * nobody.
+	 * no batch.
 	 */
 	smp_wmb();
 	text_poke_check_published(true);
@@ -165,28 +167,13 @@ u64 text_poke_rereads(void)
 	return sum;
 }
 
-/* The first site from @addr on; their number if there is none. */
-static __always_inline unsigned int
-first_from(const struct text_poke_queue *queue, const void *addr)
-{
-	unsigned int low = 0, high = queue->nr - busted(LOOKUP_SHORT), mid;
-
-	while (low < high) {
-		mid = (low + high) / 2;
-		if (text_poke_site_at(queue, mid)->addr < addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
 static __always_inline const struct text_poke_site *find_site(const void *addr)
 {
 	const struct text_poke_site *site;
-	unsigned int i = first_from(published, addr);
+	unsigned int nr = published->nr - busted(LOOKUP_SHORT);
+	unsigned int i = text_poke_first_from(published, nr, addr);
 
-	if (i >= published->nr - busted(LOOKUP_SHORT))
+	if (i >= nr)
 		return NULL;
 	site = text_poke_site_at(published, i);
 	if (site->addr != addr)
@@ -231,7 +218,7 @@ static __always_inline bool handle_site(struct text_poke_cpu *this,
 
 /*
  * At the end of a slot, go on behind its site.  Its batch may be retired, but
- * the slot stays until everybody has left, see text_poke_slots_free().
+ * the slot stays until every CPU has left, see text_poke_slots_free().
  */
 static __always_inline bool leave_slot(struct pt_regs *regs, const void *addr)
 {
@@ -271,11 +258,12 @@ static __always_inline bool trap_is_gone(const void *addr)
 	/*
 	 * First the count, then the text: pairs with the fully ordered
 	 * decrement in text_poke_retire(), which comes after the final write.
-	 * Who saw a count of zero sees that write.  Without the barrier the
+	 * A CPU that saw a count of zero sees that write.  Without the barrier the
 	 * count could be read last, for an acquire only orders what follows.
 	 *
 	 * The load acquires: it pairs with smp_wmb() in text_poke_publish().
-	 * Who sees the trap of a later batch finds that batch, and counts it.
+	 * A CPU that sees the trap of a later batch finds that batch, and
+	 * counts it.
 	 */
 	smp_rmb();
 	return !arch_text_poke_is_trap(addr);

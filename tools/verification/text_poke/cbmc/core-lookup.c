@@ -3,6 +3,7 @@
  * The trap handler finds its site, and no other
  *
  * source kernel/text_poke/trap.c
+ * source kernel/text_poke/internal.h
  * unwind 8
  *
  * Proved, for every sorted batch of up to six sites and every trap, on one CPU
@@ -27,8 +28,7 @@
  *	-> "while (low + 1 < high)"
  * mutant compare in published_batch: "->addr < addr)" -> "->addr <= addr)"
  * mutant other-site in published_batch: "if (site->addr != addr)" -> "if (0)"
- * mutant number in published_batch: "i >= published->nr - busted(LOOKUP_SHORT)"
- *	-> "i >= published->nr - 1"
+ * mutant number in published_batch: "if (i >= nr)" -> "if (i >= nr - 1)"
  * mutant passed-on in published_batch: "site->trap && !site->pass"
  *	-> "site->trap"
  * mutant not-trapping in published_batch: "site->trap && !site->pass"
