@@ -4,7 +4,7 @@
 
 /*
  * Defaults of the text poke hooks that an architecture may leave out.
- * <linux/text_poke.h> includes this at its end; nobody else does.
+ * <linux/text_poke.h> includes this at its end; no other file does.
  */
 
 #include <linux/kernel.h>

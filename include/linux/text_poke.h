@@ -8,7 +8,7 @@
  * Jump labels, ftrace and their like turn a branch into a nop and back while
  * the kernel runs.  This is the one place that does it.  Users queue the
  * instructions they want changed; the core writes them, makes every CPU
- * refetch, and tells perf what changed, so that somebody who decodes a
+ * refetch, and tells perf what changed, so that a decoder of a
  * hardware trace of the kernel knows which instruction a CPU executed.
  *
  *
@@ -55,7 +55,7 @@
  *	mutex_unlock(&text_mutex);
  *
  * There is one batch, and text_mutex protects it from the first add to the
- * finish or cancel: whoever drops the mutex with sites still queued hands
+ * finish or cancel: a caller that drops it with sites still queued hands
  * them to the next user.
  *
  *
@@ -77,7 +77,7 @@
  * window, so whatever ran before the stamp was old and whatever runs after it
  * is new: no decoder has to guess.  This batch is called guarded.
  *
- * Two kinds of records are less exact.  Literals, which nobody executes, are
+ * Two kinds of records are less exact.  Literals, which no CPU executes, are
  * written in b and recorded in d; a decoder may skip them.  Sites that cannot
  * trap are recorded in d and written in f, see arch_text_poke_trappable().
  *
@@ -88,11 +88,11 @@
  * of waves, bounded by number and by time, between which nothing traps.
  *
  * Where the old or the new instruction is itself a breakpoint, a kprobe's for
- * one, that is also the trap, and whoever handles the one handles the other:
+ * one, that is also the trap, and what handles the one handles the other:
  * a probe hits from b on when it is armed, and until f when it is disarmed.
  * The trap handler passes such a trap on.
  *
- * If nobody listens, and the architecture says that every pair of old and new
+ * Without listeners, if the architecture says that every pair of old and new
  * instruction in the batch may be exchanged under a running CPU, a to e are
  * left out: write, sync.  This batch is called direct.  The choice is made
  * once per batch under text_mutex, and text_poke_settle() keeps a new listener
@@ -110,7 +110,7 @@
  * may let the CPU execute out of line, in a slot: a copy of the instruction
  * with a trap behind it, from which the handler returns to behind the site.
  * Slots last as long as their batch, and until text_poke_quiesce() says that
- * nobody is left in them; perf is told when they come and go.
+ * no task is left in them; perf is told when they come and go.
  *
  *
  * Rules for callers:
@@ -124,7 +124,7 @@
  *     CPU that comes or goes meanwhile, if all that a CPU executes need not be
  *     the same as memory: on RISC-V hold cpu_hotplug_lock.
  *   - Say what is there now.  A caller that really cannot know passes NULL
- *     for @old; nobody else does.
+ *     for @old; no other does.
  *   - Between add and finish, do not change the sites by other means.
  *   - If it fails, keep what the text still leads to, and let it be tried again.
  *     A caller that has no error to return says so, with text_poke_failed().
@@ -184,7 +184,7 @@ struct pt_regs;
  * @len:	how many bytes; at most TEXT_POKE_MAX
  * @data:	a literal that the text reads and never executes
  * @trap:	a CPU that runs @addr may take a trap there
- * @pass:	the trap is that of another user, who handles it; set by
+ * @pass:	the trap is that of another user, which handles it; set by
  *		arch_text_poke_prepare()
  * @ool:	the new instruction is executed out of line meanwhile; set by
  *		arch_text_poke_prepare()
@@ -295,7 +295,7 @@ extern struct text_poke_function arch_text_poke_trap_path[];
  *		not always @site->new
  *
  * The core calls it when a site is queued.  If @old or @new is a breakpoint
- * that somebody else handles, it sets @site->pass instead of decoding, and
+ * that another user handles, it sets @site->pass instead of decoding, and
  * arch_text_poke_trap() gives that breakpoint.  If the instruction does the
  * same at any other address, it may set @site->ool.
  *
@@ -439,7 +439,7 @@ void arch_text_poke_slot(const struct text_poke_site *site, void *slot);
 
 /*
  * Bring-up calls text_poke_cpu_online() on the CPU that comes online, as soon
- * as it is marked so.  The CPU missed the syncs from before, and nobody else
+ * as it is marked so.  The CPU missed the syncs from before, and no other
  * makes it forget what it has fetched meanwhile.
  */
 

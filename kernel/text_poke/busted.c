@@ -101,7 +101,7 @@ static int busted_set(const char *val, const struct kernel_param *kp)
 {
 	int i, ret;
 
-	/* Whoever wrote the command line may. */
+	/* The command line may. */
 	if (system_state >= SYSTEM_RUNNING && !capable(CAP_SYS_ADMIN))
 		return -EPERM;
 	ret = security_locked_down(LOCKDOWN_DBG_WRITE_KERNEL);
@@ -120,7 +120,7 @@ static int busted_set(const char *val, const struct kernel_param *kp)
 }
 
 /*
- * When the command line was read, there may have been nobody yet to be asked:
+ * When the command line was read, there may have been nothing yet to be asked:
  * what it said may not be allowed, as it turns out.
  */
 static int __init busted_init(void)

@@ -14,10 +14,10 @@ enum text_poke_busted {
 	/* The batch and the text it is for. */
 	TEXT_POKE_BUSTED_NO_TEXT_CHECK,	/* sites need not be in kernel text */
 	TEXT_POKE_BUSTED_NO_OLD_CHECK,	/* old bytes may be any */
-	TEXT_POKE_BUSTED_NO_EMULATE_CHECK,	/* nobody can act as it: no matter */
+	TEXT_POKE_BUSTED_NO_EMULATE_CHECK,	/* nothing can act as it: no matter */
 	TEXT_POKE_BUSTED_NO_REPLACE_CHECK,	/* what others rely on may go */
 	TEXT_POKE_BUSTED_NO_PATH_CHECK,	/* the handler may trap */
-	TEXT_POKE_BUSTED_NO_CALLER_CHECK,	/* whoever calls, from wherever */
+	TEXT_POKE_BUSTED_NO_CALLER_CHECK,	/* any caller, from anywhere */
 	TEXT_POKE_BUSTED_NO_SORT,	/* sites stay in the order they came */
 	TEXT_POKE_BUSTED_NO_OVERLAP_CHECK,	/* sites may overlap */
 	TEXT_POKE_BUSTED_DEAF,	/* no listener is heard */
@@ -46,7 +46,7 @@ enum text_poke_busted {
 	TEXT_POKE_BUSTED_MAP_LONG,	/* any number of stores goes through it */
 
 	/* Groups. */
-	TEXT_POKE_BUSTED_PREEMPTIBLE,	/* who pokes may lose its CPU */
+	TEXT_POKE_BUSTED_PREEMPTIBLE,	/* the poker may lose its CPU */
 	TEXT_POKE_BUSTED_ARM_LONG,	/* it does not matter how long it takes */
 
 	/* c, e and g */
@@ -56,7 +56,7 @@ enum text_poke_busted {
 	TEXT_POKE_BUSTED_NO_SYNC_DIRECT,
 	TEXT_POKE_BUSTED_SYNC_SELF,	/* this CPU only */
 	TEXT_POKE_BUSTED_SYNC_NO_WAIT,	/* the others when they please */
-	TEXT_POKE_BUSTED_ONLINE_NO_SYNC,	/* who comes online may be stale */
+	TEXT_POKE_BUSTED_ONLINE_NO_SYNC,	/* a CPU that comes online may be stale */
 
 	/* d */
 	TEXT_POKE_BUSTED_RECORD_EARLY,	/* before b */
@@ -82,12 +82,12 @@ enum text_poke_busted {
 	TEXT_POKE_BUSTED_LOOKUP_PASSED,	/* takes traps of others */
 	TEXT_POKE_BUSTED_EMULATE_FAR,	/* goes on a unit too far */
 	TEXT_POKE_BUSTED_EMULATE_NOTHING,	/* goes on behind the site */
-	TEXT_POKE_BUSTED_NO_REREAD,	/* a trap that is gone is nobody's */
+	TEXT_POKE_BUSTED_NO_REREAD,	/* a trap that is gone is not the core's */
 	TEXT_POKE_BUSTED_REREAD_FOREVER,
 
 	/* Slots. */
 	TEXT_POKE_BUSTED_SLOT_UNRECORDED,
-	TEXT_POKE_BUSTED_SLOT_NO_QUIESCE,	/* freed with somebody in it */
+	TEXT_POKE_BUSTED_SLOT_NO_QUIESCE,	/* freed with a task in it */
 	TEXT_POKE_BUSTED_SLOT_NO_RETURN,	/* goes back to the site's start */
 	TEXT_POKE_BUSTED_NR,
 };

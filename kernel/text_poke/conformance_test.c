@@ -38,7 +38,7 @@
  * @len:	its length
  * @ret:	what arch_text_poke_prepare() returns when this is to be written
  * @atomic:	may be exchanged with another such one while it is executed
- * @pass:	a breakpoint that somebody else handles
+ * @pass:	a breakpoint that another user handles
  * @padded:	with traps, which it never gets to
  * @ool:	the handler has it executed out of line
  * @kept:	may not be replaced
@@ -101,7 +101,7 @@ static void decoder_knows_what_can_be_acted_as(struct kunit *test)
 	}
 }
 
-/* And nothing else, lest it is lost on somebody who relies on it. */
+/* And nothing else, lest it is lost on the user that relies on it. */
 static void only_what_could_be_put_there_may_go(struct kunit *test)
 {
 	struct text_poke_site site;
@@ -373,7 +373,7 @@ static void handler_acts_as_random_instructions(struct kunit *test)
 	KUNIT_EXPECT_GT(test, known, RANDOM_INSNS / 10);
 }
 
-/* One site of a batch may be somebody else's breakpoint. */
+/* One site of a batch may be another user's breakpoint. */
 static void handler_leaves_passed_traps_alone(struct kunit *test)
 {
 	u8 unit[TEXT_POKE_MAX] __aligned(TEXT_POKE_MAX);
@@ -421,7 +421,7 @@ static void slots_hold_the_instruction_and_a_trap(struct kunit *test)
 
 /*
  * The longest instruction covers two sites of the field at most.  What is there
- * now may be one that is not to be replaced, or several; nobody executes it.
+ * now may be one that is not to be replaced, or several; no CPU executes it.
  */
 static void restore_field(struct kunit *test)
 {
@@ -713,8 +713,8 @@ static void poke_watched(struct kunit *test)
 }
 
 /*
- * While somebody writes, his alias is there for the others as well or it is
- * not, as the architecture has it.  Then it is there for nobody.
+ * While a CPU writes, its alias is there for the others as well or it is not,
+ * as the architecture has it.  Afterwards it is there for none.
  */
 static void alias_is_no_use_to_others(struct kunit *test)
 {

@@ -40,7 +40,7 @@
  * for TEXT_POKE_ARMING_NS.
  *
  * What a rollback looks like depends on how far the batch got.  As long as
- * every site traps nobody runs OLD or NEW, so it goes back through that state:
+ * every site traps no CPU runs OLD or NEW, so it goes back through that state:
  * traps again, sync, records with old and new exchanged, old tails, sync, old
  * units, sync.  Groups that were through with it do so as well, one by one.
  */
@@ -288,7 +288,7 @@ static void *map_text(void *addr, size_t *len, struct arch_text_poke_map *map,
 }
 
 /**
- * text_poke_write - write bytes that nobody executes yet
+ * text_poke_write - write bytes that no CPU executes yet
  * @addr:	where
  * @bytes:	what
  * @len:	how many
@@ -401,7 +401,7 @@ static int write_window(enum text_poke_pass pass, unsigned int *i,
 		text_poke_check_store(site, stored_by(pass, site));
 		if (site->data) {
 			/*
-			 * A literal before the branch that makes somebody read
+			 * A literal before the branch that makes a CPU read
 			 * it.  Pairs with the fetch of that branch, by a load
 			 * whose address depends on where the branch was.  Where
 			 * that does not order the two, as on RISC-V, either
@@ -511,11 +511,11 @@ void text_poke_cpu_online(void)
 		return;
 	/*
 	 * Orders the mark before the fetches from here on.  Pairs with what
-	 * the poker does between its stores and looking who is online, in
+	 * the poker does between its stores and looking which CPUs are online, in
 	 * arch_text_poke_flush() or arch_text_poke_unmap().  Either this CPU
 	 * is among those and gets the interrupt, or it fetches what was
 	 * stored.  Otherwise it could go on with an instruction that it has
-	 * fetched before, and that the poker believes nobody can run any more.
+	 * fetched before, and that the poker believes no CPU can run any more.
 	 */
 	arch_text_poke_fetch_mb();
 	arch_text_poke_sync_cpu();
@@ -982,7 +982,7 @@ static int check_mutex(const void *where)
 }
 
 /*
- * Without the mutex this would be somebody else's batch.  And where interrupts
+ * Without the mutex this would be another caller's batch.  And where interrupts
  * are off, or it is in one, another CPU may wait for this one while this one
  * waits for it to sync.
  */
@@ -1206,7 +1206,7 @@ static bool may_replace(const struct text_poke_site *site)
 	return arch_text_poke_replaceable(site);
 }
 
-/* Who cannot trap may be exchanged, but not for a trap. */
+/* A site that cannot trap may be exchanged, but not for a trap. */
 static int init_trap(struct text_poke_site *site)
 {
 	site->trap = arch_text_poke_trappable(site->addr) &&
@@ -1351,7 +1351,7 @@ int text_poke_single(void *addr, const void *old, const void *new, size_t len,
  * text_poke_is_dying - is this init text that is about to be freed?
  * @addr:	an address
  *
- * Nobody runs it any more, and it is no longer text to be poked, but users may
+ * No CPU runs it any more, and it is no longer text to be poked, but users may
  * not have forgotten their sites in it yet.
  *
  * Context: Any; the answer lasts while text_mutex is held.
@@ -1388,7 +1388,7 @@ static bool nobody_runs(void *addr)
 }
 
 /**
- * text_poke_early - change an instruction that nobody else can run
+ * text_poke_early - change an instruction that no other CPU can run
  * @addr:	where it is
  * @old:	what is there now; NULL if the caller does not know
  * @new:	what shall be there
@@ -1396,7 +1396,8 @@ static bool nobody_runs(void *addr)
  *
  * For early boot, when one CPU runs with interrupts off and there is neither
  * a mutex nor an IPI to be had, and for the text of a module that is not yet
- * formed.  There is no guard and no record: nobody listens, or nobody runs it.
+ * formed.  There is no guard and no record: there is no listener, or no CPU runs
+ * it.
  *
  * Context: Any in which the caller is alone with the text.
  * Return: 0; -EBUSY, with a warning, if the caller is not alone; or one of
@@ -1417,7 +1418,7 @@ int text_poke_early(void *addr, const void *old, const void *new, size_t len)
 	ret = init_site(&site, addr, old, new, len);
 	if (!ret)
 		ret = arch_text_poke_prepare(&site, new);
-	/* What cannot be emulated can still be written: nobody traps. */
+	/* What cannot be emulated can still be written: no CPU traps. */
 	if (ret && ret != -EOPNOTSUPP)
 		return ret;
 

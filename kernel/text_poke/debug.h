@@ -4,7 +4,7 @@
 
 /*
  * The runtime checker, which the core tells of every step it takes, and the
- * knob that breaks a step to see who notices.
+ * knob that breaks a step to see which test notices.
  *
  * Each hook is called right after what it is named for, with text_mutex held
  * unless it says otherwise.  Without CONFIG_TEXT_POKE_DEBUG they are nothing.
@@ -65,7 +65,7 @@ enum text_poke_moment {
 };
 
 /**
- * typedef text_poke_watch_t - somebody who wants to know how far batches are
+ * typedef text_poke_watch_t - what wants to know how far batches are
  * @batch:	its sites, of which the checker keeps the stages
  * @guarded:	the batch has a guard
  * @moment:	what has just happened
@@ -75,7 +75,7 @@ typedef void text_poke_watch_t(const struct text_poke_queue *batch,
 
 #ifdef CONFIG_TEXT_POKE_DEBUG
 
-/* At most one; NULL: nobody.  Protected by text_mutex. */
+/* At most one; NULL: there is none.  Protected by text_mutex. */
 extern text_poke_watch_t *text_poke_watcher;
 
 void text_poke_check_begin(const struct text_poke_queue *batch, bool guarded,
@@ -95,7 +95,7 @@ void text_poke_check_end(void);
 
 /* On every CPU that has refetched: from an interrupt, or in bring-up. */
 void text_poke_check_refetched(void);
-/* By who had them all refetch. */
+/* By the CPU that had them all refetch. */
 void text_poke_check_all_refetched(void);
 /* On a CPU that comes online, once it counts as such. */
 void text_poke_check_online(void);

@@ -3,7 +3,7 @@
  * KUnit test of the runtime checker: it has nothing against the protocol, and
  * sees each step that is left out or comes out of turn.
  *
- * Only what harms nobody is broken here; see busted.h for the rest.
+ * Only what does no harm is broken here; see busted.h for the rest.
  */
 #include <kunit/test.h>
 #include <linux/cleanup.h>
@@ -21,7 +21,7 @@
  * struct broken - a step that goes wrong
  * @name:	of the case
  * @step:	what goes wrong
- * @unheard:	nobody listens
+ * @unheard:	there is no listener
  * @others:	only where there are other CPUs
  * @preempt:	only where preemption is counted
  * @complaint:	what the checker says

@@ -46,9 +46,9 @@ bool text_poke_should_fail(enum text_poke_fault point)
 
 /*
  * What has been decided about the stores to come of task @by: so many work, and
- * the next one fails.  NULL: of nobody.  Protected by text_mutex; who writes a
- * module's text for the first time may do without.  If both are made to fail,
- * which nobody but debugfs does, one of them may do so at another store or not
+ * the next one fails.  NULL: of no task.  Protected by text_mutex; a task that
+ * writes a module's text for the first time may do without.  If both are made to
+ * fail, which only debugfs does, one of them may do so at another store or not
  * at all.
  */
 static struct {
@@ -60,7 +60,7 @@ static struct {
  * text_poke_plan_stores - decide which of the next stores fail
  * @nr:		how many there may be at most
  *
- * An alias may be mapped with a raw spinlock held, under which nobody can ask
+ * An alias may be mapped with a raw spinlock held, and then there is no asking
  * text_poke_should_fail(): it takes a lock to get at random numbers.  So it is
  * asked before.  If one is to fail and was not made, the next one fails.
  *

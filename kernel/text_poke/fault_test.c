@@ -182,7 +182,7 @@ static void syncs_take_long(struct kunit *test)
  * @late:	it was done when the batch was over
  * @ret:	what a CPU that came returned from the site, and
  * @due:	what is there; 0: it did not execute it
- * @done:	whoever takes CPUs offline and online is through
+ * @done:	the task that takes CPUs offline and online is through
  */
 struct plugging {
 	unsigned int cpu;
@@ -236,8 +236,8 @@ static void begin_plugging(void)
 
 /*
  * Until the CPU is there or gone, and no longer: to end, hotplug may have to
- * change a static key, and waits for the batch that waits here.  So does who
- * is about to change another one, and lets no CPU come or go until then.
+ * change a static key, and waits for the batch that waits here.  So does a
+ * task that is about to change another one, and lets no CPU come or go until then.
  */
 static void plug_and_wait(void)
 {
@@ -385,7 +385,7 @@ static u64 complaints(void)
 	return IS_ENABLED(CONFIG_TEXT_POKE_DEBUG) ? text_poke_complaints : 0;
 }
 
-/* Is the test's change one that has a guard while nobody listens? */
+/* Is the test's change one that has a guard without a listener? */
 static bool needs_guard(void)
 {
 	struct text_poke_site site = { .addr = site_addr(), .len = LEN };

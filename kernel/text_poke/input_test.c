@@ -238,7 +238,7 @@ static void init_text_that_goes_is_refused(struct kunit *test)
 }
 
 #ifdef CONFIG_FAIL_TEXT_POKE
-/* There is nobody to be told of it, and nothing to be taken back. */
+/* There is no listener to be told of it, and nothing to be taken back. */
 static void early_pokes_need_an_alias(struct kunit *test)
 {
 	u8 before[LEN];
@@ -314,7 +314,7 @@ static void breakpoints_of_a_debugger_are_other_old_bytes(struct kunit *test)
 }
 #endif
 
-/* What a caller is told who may not call. */
+/* What a caller is told that may not call. */
 struct answers {
 	int add;
 	int finish;
@@ -335,8 +335,8 @@ static void ask(struct answers *answers)
 }
 
 /*
- * Whoever else may hold it, whose batch would be finished: without lockdep it is
- * taken for the caller's.
+ * Another task may hold it, and its batch would be finished: without lockdep it
+ * is taken for the caller's.
  */
 static void ask_without_the_mutex(struct answers *answers)
 {
@@ -377,7 +377,7 @@ static void after_probe(struct kprobe *probe, struct pt_regs *regs,
 {
 }
 
-/* What somebody else has put there is not taken for the instruction. */
+/* What another user has put there is not taken for the instruction. */
 static void foreign_breakpoints_are_other_old_bytes(struct kunit *test)
 {
 	struct kprobe probe = {
@@ -451,7 +451,7 @@ static void name_of_caller(const struct bad_caller *caller, char *desc)
 
 KUNIT_ARRAY_PARAM(callers, callers, name_of_caller);
 
-/* With one CPU there is nobody to be waited for. */
+/* With one CPU there is no other to be waited for. */
 static void bad_callers_are_told(struct kunit *test)
 {
 	const struct bad_caller *caller = test->param_value;
@@ -515,7 +515,7 @@ static int poke_there_and_back(unsigned int cpu)
 	       poke(site_addr(), jump, nop, LEN);
 }
 
-/* Whoever does so holds cpu_hotplug_lock, which comes before text_mutex. */
+/* One that does so holds cpu_hotplug_lock, which comes before text_mutex. */
 static void callbacks_of_cpu_hotplug_may_poke(struct kunit *test)
 {
 	int state;
@@ -602,7 +602,7 @@ static int two(void)
 DEFINE_STATIC_CALL(number, one);
 
 /*
- * Some architectures keep what nobody can execute.  Its call has a site of its
+ * Some architectures keep what no CPU can execute.  Its call has a site of its
  * own, to be changed as the kernel boots: it is no text, and no error either.
  */
 static int __exit call_at_exit(void)
@@ -627,7 +627,7 @@ static void call(void)
 
 DEFINE_STATIC_CALL_NULL(nothing, call);
 
-/* What is there at first is no instruction that anybody would put there. */
+/* What is there at first is no instruction that any user would put there. */
 static void static_calls_may_begin_with_nothing(struct kunit *test)
 {
 	called = false;

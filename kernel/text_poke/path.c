@@ -5,8 +5,8 @@
  *
  * A trap in there leads back to the beginning of the same path, again and again
  * until the stack is full.  So no site in it ever gets one.  ftrace and kprobes
- * stay out of noinstr code by themselves; jump labels, static calls and whoever
- * else pokes do not.
+ * stay out of noinstr code by themselves; jump labels, static calls and all
+ * other users do not.
  *
  * How long the functions are is known to kernels with KALLSYMS only.
  */

@@ -61,13 +61,13 @@ typedef struct text_poke_seen text_poke_seen_t(const void *site,
 static inline void text_poke_phase_enter(unsigned int *now, unsigned int phase)
 {
 	/*
-	 * Release: who sees this phase runs text that is not older.  Pairs
+	 * Release: a reader that sees this phase runs text that is not older.  Pairs
 	 * with the acquire in text_poke_phase_from().
 	 */
 	smp_store_release(now, phase);
 	/*
-	 * Who runs text that is newer sees this phase.  Pairs with smp_rmb()
-	 * in text_poke_phase_to().
+	 * A reader that runs text that is newer sees this phase.  Pairs with
+	 * smp_rmb() in text_poke_phase_to().
 	 */
 	smp_mb();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Waiting until nobody is where instructions have changed, or will change.
+ * Waiting until no task is where instructions have changed, or will change.
  */
 #include <linux/cpumask.h>
 #include <linux/kernel.h>
@@ -45,16 +45,16 @@ static void switch_every_cpu(void)
 }
 
 /**
- * text_poke_wait_for_tasks - wait until nobody is where a batch has changed text
+ * text_poke_wait_for_tasks - wait until no task is where a batch has changed text
  *
  * After a batch has been written every CPU fetches the new instruction, but a
  * CPU, or a task that was preempted, may be anywhere in the instructions next
- * to it.  On return whoever was there has left: every CPU has been through a
+ * to it.  On return all that were there have left: every CPU has been through a
  * context switch, and every task through one of its own accord or to user
  * space.
  *
- * Whoever changes text has to wait for text_mutex: a caller that does not need
- * others kept out lets go of it first.
+ * All other changes of text wait for text_mutex: a caller that does not need
+ * them kept out lets go of it first.
  *
  * Context: Process context, may sleep for long.
  */
@@ -66,7 +66,7 @@ void text_poke_wait_for_tasks(void)
 }
 
 /**
- * text_poke_quiesce - wait until nobody is inside a sequence of instructions
+ * text_poke_quiesce - wait until no task is inside a sequence of instructions
  *
  * As text_poke_wait_for_tasks(), and for what was changed by other means than a
  * batch as well.

@@ -12,13 +12,13 @@
  *   |  next   | <-- |  trap   |  leave_slot()
  *   +---------+     +---------+
  *
- * When the batch is retired nobody can enter a slot any more, but somebody may
+ * When the batch is retired no CPU can enter a slot any more, but something may
  * be in one: a task that was preempted there, an idle CPU in an interrupt.  So
  * the page is freed only after text_poke_quiesce().
  *
  * A decoder of hardware traces follows a CPU into the slots.  So perf is told
  * of the page (KSYMBOL, type OOL) and of each slot's contents (TEXT_POKE)
- * before the first trap is written, and of the end of both when nobody can be
+ * before the first trap is written, and of the end of both when no CPU can be
  * in there.
  *
  * All slots of a batch are in one page.  A batch that needs more of them is
@@ -112,7 +112,7 @@ static void end_slots(void)
  * text_poke_slots_free - end the slots of a batch that is over
  *
  * Context: Process context, text_mutex held, after step h.  Sleeps until
- * nobody is in a slot.
+ * no task is in a slot.
  */
 void text_poke_slots_free(void)
 {

@@ -87,7 +87,7 @@ static void the_cpu_runs_the_instruction_in_its_slot(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, text_poke_test_fn(), TEXT_POKE_TEST_STEPPED);
 }
 
-/* Even if nobody listens, unless the two may be exchanged directly. */
+/* Even without a listener, unless the two may be exchanged directly. */
 static void sites_with_a_slot_are_guarded(struct kunit *test)
 {
 	u64 guarded = text_poke_test_stats.guarded;

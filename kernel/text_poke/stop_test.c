@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit test of changes with the machine stopped, and of who makes them: probes
+ * KUnit test of changes with the machine stopped, and of what makes them: probes
  * over instructions that must not be exchanged under a running CPU.
  *
  * The text is a function that has NR_INSNS of such an instruction of the

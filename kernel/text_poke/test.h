@@ -69,7 +69,7 @@ static inline int poke(void *addr, const void *old, const void *new, size_t len)
 	return text_poke_single(addr, old, new, len, NULL);
 }
 
-/* Put there what nobody executes meanwhile, whatever the core says of what is. */
+/* Put there what no CPU executes meanwhile, whatever the core says of what is. */
 static inline int put_unasked(void *addr, const void *bytes, size_t len)
 {
 	int ret;
@@ -96,7 +96,7 @@ text_poke_test_queue(const struct text_poke_site *sites, unsigned int nr);
 extern const char *text_poke_test_said;
 void text_poke_test_hear(bool on);
 
-/* From here to the end of the case somebody listens. */
+/* From here to the end of the case there is a listener. */
 void text_poke_test_listen(struct kunit *test);
 
 #endif /* _TEXT_POKE_TEST_H */

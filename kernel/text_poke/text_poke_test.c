@@ -85,7 +85,7 @@ static bool site_is(const void *insn)
 	return !text_poke_verify(site_addr(), insn, LEN);
 }
 
-/* The site is as it was, no batch was written, and nobody was told one was. */
+/* The site is as it was, no batch was written, and no listener was told one was. */
 static bool nothing_happened(void)
 {
 	return site_is(insns.nop) && !text_poke_test_stats.batches &&
@@ -112,7 +112,7 @@ void text_poke_test_listen(struct kunit *test)
 							   event));
 }
 
-/* Only the test's own task, and nobody at all if nothing is replaced. */
+/* Only the test's own task, and no task at all if nothing is replaced. */
 static void replaced_changes(void)
 {
 	const struct text_poke_replaced *replaced = &text_poke_replaced;
@@ -172,7 +172,7 @@ static void listen(struct kunit *test)
 	count_from_here();
 }
 
-/* Are the test's instructions exchanged at once while nobody listens? */
+/* Are the test's instructions exchanged at once without a listener? */
 static bool exchanged_directly(void)
 {
 	struct text_poke_site site = {
@@ -1172,7 +1172,7 @@ static void listeners_wait_for_the_batch(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, poke(site_addr(), insns.jump, insns.nop, LEN));
 }
 
-/* Who holds it may wait for RCU; between batches there is nothing to wait for. */
+/* Its holder may wait for RCU; between batches there is nothing to wait for. */
 static void listeners_do_not_wait_for_the_mutex(struct kunit *test)
 {
 	struct task_struct *task;

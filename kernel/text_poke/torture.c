@@ -8,7 +8,7 @@
  * them; kprobes are put on the same functions, and on sites, which then must not
  * change; listeners appear and go, CPUs go offline and come back, and now and
  * then all of them are stopped.  While a 1 is in the parameter "hold" no text is
- * changed and all CPUs are online, for who wants to look at the text; the sites
+ * changed and all CPUs are online, so that the text can be looked at; the sites
  * are executed all the same.
  *
  * Figures are printed every stat_interval seconds, as NAME=VALUE, and at the
@@ -114,7 +114,7 @@ static struct task_struct **pokers;
 static struct task_struct *fifo_reader, *nmi_sender, *listener, *prober;
 static struct task_struct *site_prober, *stopper, *plugger, *teller;
 
-/* Whoever changes text or CPUs does so with it held, unless @hold is set. */
+/* All that change text or CPUs do so with it held, unless @hold is set. */
 static DECLARE_RWSEM(calm);
 static bool hold;
 
@@ -145,7 +145,7 @@ struct reader_cpu {
 
 static DEFINE_PER_CPU(struct reader_cpu, reader_cpu);
 
-/* Slowest of all, so that whoever comes preempts them, also next to a site. */
+/* Slowest of all, so that any other task preempts them, also next to a site. */
 static int torture_reader(void *unused)
 {
 	DEFINE_TORTURE_RANDOM(rand);
@@ -256,7 +256,7 @@ static int stop_interrupts(unsigned int cpu)
 	return 0;
 }
 
-/* Those who change something */
+/* What changes something */
 
 static bool may_fail(struct torture_random_state *rand)
 {
@@ -334,7 +334,7 @@ static void check_probe(const struct kprobe *p, int ret)
 
 /*
  * In front of a site, so that its trap comes right after the probe's.  Not too
- * often: who makes a probe into a jump keeps all others waiting.
+ * often: to make a probe into a jump keeps all others waiting.
  */
 static void toggle_probe(struct kprobe *p)
 {
@@ -387,7 +387,7 @@ static void probe_site(struct torture_random_state *rand)
 }
 
 /*
- * A site that is probed does what it did before, as whoever executes it sees.
+ * A site that is probed does what it did before, as all that execute it see.
  * What kprobes have copied, and put back, must not change in between.  There is
  * no kind of site that they refuse.  Interrupts are off in a probe, so that only
  * an NMI can hit one in the middle of another, and kprobes can take two.
@@ -485,8 +485,8 @@ static void bring_back(unsigned int cpu, struct torture_random_state *rand)
 
 /*
  * Not torture_onoff_init(): its thread leaves CPUs offline for as long as it
- * likes, and nobody could hold it.  Nor torture_offline(), which counts CPUs
- * and believes that nobody else takes them away.
+ * likes, and nothing could hold it.  Nor torture_offline(), which counts CPUs
+ * and believes that nothing else takes them away.
  */
 static void plug_out_and_in(struct torture_random_state *rand)
 {
@@ -877,7 +877,7 @@ static const struct kernel_param_ops run_ops = {
 module_param_cb(run, &run_ops, &run, 0600);
 MODULE_PARM_DESC(run, "Start the test, or stop it");
 
-/* On return from setting it, nobody is changing anything. */
+/* On return from setting it, no task is changing anything. */
 static int hold_set(const char *val, const struct kernel_param *kp)
 {
 	bool on;

@@ -71,7 +71,7 @@ enum text_poke_context {
  * enum text_poke_claim - what is to become of a site meanwhile
  * @UNCLAIMED:	it changes
  * @CLAIMED:	a kprobe comes or goes, and has to find the same instruction
- * @PROBED:	a kprobe is there: whoever tries to change it is refused
+ * @PROBED:	a kprobe is there: any change of it is refused
  */
 enum text_poke_claim {
 	UNCLAIMED,

@@ -202,7 +202,7 @@ static void unregister_failing(struct kprobe *probe)
 	text_poke_fail_at(TEXT_POKE_FAULT_MAP, 0);
 	unregister_kprobe(probe);
 	text_poke_fail_no_more();
-	/* It was the caller's, who may have freed it. */
+	/* It was the caller's, which may have freed it. */
 	memset(probe, 0x6b, sizeof(*probe));
 }
 

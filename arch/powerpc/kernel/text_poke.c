@@ -3,7 +3,7 @@
  * Text poke on powerpc: 64-bit Book3S, little endian
  *
  * An instruction is an aligned word, which is the unit, and has no tail.  The
- * trap is one that nobody else has:
+ * trap is one that no other user has:
  *
  *    0      6     11    16    21         31
  *   +------+-----+-----+-----+----------+---+
@@ -55,7 +55,7 @@
  *
  * That rests on what kprobes have done as well, for either store.
  *
- * A prefixed instruction is two words.  Nobody pokes its suffix, and its prefix
+ * A prefixed instruction is two words.  No user pokes its suffix, and its prefix
  * only goes for the trap of a kprobe and comes back: so it is never half of one
  * and half of another.
  *

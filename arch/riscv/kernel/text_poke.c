@@ -65,7 +65,7 @@
  *     and such an instruction may be exchanged for any other one directly.
  *   - A fetch that is not aligned may be made of several, of which one can be
  *     old and another new.  Hence the trap, whose unit is aligned, and the
- *     tail, which is stored while nobody gets beyond the unit.  And hence no
+ *     tail, which is stored while no CPU gets beyond the unit.  And hence no
  *     CPU may come or go meanwhile: syncs pass by one that runs kernel text
  *     after it was marked offline, or before it is marked online.
  *   - There is no cache maintenance by address.
@@ -84,7 +84,7 @@
  * kexec and hibernation run are copies that are not kernel text.  The exceptions
  * are kvm_riscv_vcpu_unpriv_read(), which has another vector for the few
  * instructions that it makes for a guest, and suspend_restore_csrs(), which
- * nobody may trace or probe.  And after a stack has overflowed, the vector may
+ * cannot be traced or probed.  And after a stack has overflowed, the vector may
  * take any exception on the CPU's overflow stack for another overflow, as the
  * address of that has it: a panic there that meets a trap goes without its words.
  */
@@ -247,8 +247,8 @@ bool arch_text_poke_atomic(const struct text_poke_site *site)
 }
 
 /*
- * Whoever changes an instruction with a tail that may be fetched apart lets no
- * CPU come or go, from before the trap is written: a CPU that is no longer, or
+ * A user that changes an instruction with a tail that may be fetched apart lets
+ * no CPU come or go, from before the trap is written: a CPU that is no longer, or
  * not yet, online is not told to refetch, and its cache may hold the tail from
  * before, but not the unit.
  */
@@ -276,11 +276,11 @@ void arch_text_poke_unmap(struct arch_text_poke_map *map)
 	riscv_text_unmap(map->addr, map->len, map->flags);
 }
 
-/* This CPU refetches, too: in early boot nobody else is going to tell it. */
+/* This CPU refetches, too: in early boot no other is going to tell it. */
 void arch_text_poke_flush(void *addr, size_t len)
 {
 	/*
-	 * Orders the stores before looking who is online, in
+	 * Orders the stores before looking which CPUs are online, in
 	 * arch_text_poke_sync().  Pairs with smp_mb() in
 	 * text_poke_cpu_online(): a CPU that comes online and is missed there
 	 * fetches what was stored.
@@ -336,7 +336,7 @@ static __always_inline bool is_ebreak(const void *addr)
 }
 
 /*
- * Whoever is told that the trap is gone executes the instruction again.  SRET
+ * A CPU that is told that the trap is gone executes the instruction again.  SRET
  * does not make a CPU fetch it again, and one that syncs pass by, because it
  * comes online or goes offline, would run into the same trap for ever.
  */

@@ -30,7 +30,7 @@
  * Rules, from the Intel Software Developer's Manual, Volume 3, "Handling Self-
  * and Cross-Modifying Code":
  *
- *   - Whoever runs modified code goes through a serializing instruction after
+ *   - A CPU that runs modified code goes through a serializing instruction after
  *     the store and before the modified code.  That is what the IPI does.
  *   - Without it "unsynchronized cross-modifying code" gives unexpected
  *     results, for which many processors have an erratum besides.  The one
@@ -49,7 +49,7 @@
  * needed.  It is made all the same: there is not only Intel, and a decoder
  * needs one between the record and the final store.
  *
- * So every batch is guarded, whether somebody listens or not, except for one
+ * So every batch is guarded, whether there is a listener or not, except for one
  * of kprobes' breakpoints: there the store of the one byte is all there is.
  *
  * INT3 can be taken wherever the kernel's text runs but in entry code, where GS
@@ -131,7 +131,7 @@ static u8 emulated_opcode(const struct insn *insn, const u8 *bytes)
 	return 0;
 }
 
-/* Whoever never gets to the next instruction may be padded with INT3. */
+/* An instruction that never gets to the next one may be padded with INT3. */
 static bool is_padded(const struct insn *insn, const u8 *bytes, size_t len)
 {
 	switch (insn->opcode.bytes[0]) {
@@ -268,7 +268,7 @@ bool arch_text_poke_trappable(const void *addr)
 /*
  * Until SYSTEM_SCHEDULING there is one CPU, and the kernel's own text is not
  * yet protected from writing.  The trampolines of ftrace are.  The text of a
- * module is not either until it is complete, and who writes it until then does
+ * module is not either until it is complete, and what writes it until then does
  * not hold text_mutex, without which there is no alias.
  */
 static bool is_writable(void *addr)
