@@ -56,6 +56,38 @@ asm("	.pushsection .text, \"ax\", @progbits\n"
 
 static struct bpf_prog *prog;
 
+/* As a loader has them, which has the first reference. */
+static struct bpf_prog *make_prog(enum bpf_prog_type type,
+				  enum bpf_attach_type attach,
+				  const struct bpf_insn *insns, unsigned int len)
+{
+	struct bpf_prog *made = bpf_prog_alloc(bpf_prog_size(len), 0);
+	int err = 0;
+
+	if (!made)
+		return NULL;
+	made->len = len;
+	made->type = type;
+	made->expected_attach_type = attach;
+	atomic64_set(&made->aux->refcnt, 1);
+	memcpy(made->insnsi, insns, len * sizeof(*insns));
+	made = bpf_prog_select_runtime(made, &err);
+	if (!err) {
+		bpf_prog_kallsyms_add(made);
+		return made;
+	}
+	bpf_prog_free(made);
+	return NULL;
+}
+
+static void free_prog(struct bpf_prog *made)
+{
+	if (!made)
+		return;
+	bpf_prog_kallsyms_del_all(made);
+	bpf_prog_free(made);
+}
+
 static unsigned int call_prog(void)
 {
 	return bpf_prog_run_pin_on_cpu(prog, NULL);
@@ -295,7 +327,6 @@ static void dispatchers_are_recorded(struct kunit *test)
 {
 	static u8 half[HALF];
 
-	atomic64_set(&prog->aux->refcnt, 1);
 	record_probe = (struct kprobe) {
 		.symbol_name	= "perf_event_text_poke",
 		.pre_handler	= note_record,
@@ -321,7 +352,6 @@ static void dispatchers_that_stay_are_left_alone(struct kunit *test)
 	struct bpf_dispatcher *d = BPF_DISPATCHER_PTR(text_poke_test);
 	static u8 page[PAGE_SIZE];
 
-	atomic64_set(&prog->aux->refcnt, 1);
 	kunit_activate_static_stub(test, text_poke_failed, hear);
 	dispatch(NULL, prog);
 	text_poke_fail_at(TEXT_POKE_FAULT_MAP, 0);
@@ -339,35 +369,187 @@ static void dispatchers_that_stay_are_left_alone(struct kunit *test)
 #endif
 #endif
 
+#ifdef CONFIG_FAIL_TEXT_POKE
+/* No program that is loaded has such a number. */
+#define TRAMPOLINE_KEY	U64_MAX
+
+/* How often each tracer has been called. */
+static u64 traced[2];
+
+static int failing(int (*change)(struct bpf_tramp_link *link,
+				 struct bpf_trampoline *tr,
+				 struct bpf_prog *tgt_prog),
+		   struct bpf_tramp_link *link, struct bpf_trampoline *tr)
+{
+	int ret;
+
+	text_poke_fail_at(TEXT_POKE_FAULT_MAP, 0);
+	ret = change(link, tr, prog);
+	text_poke_fail_no_more();
+	return ret;
+}
+
+static s64 references(const struct bpf_prog *to)
+{
+	return atomic64_read(&to->aux->refcnt);
+}
+
+/* Counts into one of them, and lets the program go on. */
+static struct bpf_prog *make_tracer(u64 *count)
+{
+	const struct bpf_insn insns[] = {
+		BPF_LD_IMM64(BPF_REG_1, (unsigned long)count),
+		BPF_LDX_MEM(BPF_DW, BPF_REG_2, BPF_REG_1, 0),
+		BPF_ALU64_IMM(BPF_ADD, BPF_REG_2, 1),
+		BPF_STX_MEM(BPF_DW, BPF_REG_1, BPF_REG_2, 0),
+		BPF_MOV64_IMM(BPF_REG_0, 0),
+		BPF_EXIT_INSN(),
+	};
+
+	return make_prog(BPF_PROG_TYPE_TRACING, BPF_TRACE_FENTRY, insns,
+			 ARRAY_SIZE(insns));
+}
+
+/* Is called in the place of another one. */
+static struct bpf_prog *make_extension(void)
+{
+	const struct bpf_insn insns[] = {
+		BPF_MOV64_IMM(BPF_REG_0, OTHER),
+		BPF_EXIT_INSN(),
+	};
+
+	return make_prog(BPF_PROG_TYPE_SOCKET_FILTER, 0, insns,
+			 ARRAY_SIZE(insns));
+}
+
+/* A test that fails may leave one linked, so they outlive it. */
+static struct bpf_tramp_link *make_link(unsigned int nr, struct bpf_prog *of)
+{
+	static struct bpf_tramp_link links[2];
+
+	links[nr] = (struct bpf_tramp_link) { .link.prog = of };
+	return &links[nr];
+}
+
+static struct bpf_trampoline *get_trampoline(void)
+{
+	struct bpf_attach_target_info target = {
+		.fmodel = {
+			.ret_size	= sizeof(u32),
+			.nr_args	= 1,
+			.arg_size	= { sizeof(void *) },
+		},
+		.tgt_addr = (long)prog->bpf_func,
+	};
+
+	return bpf_trampoline_get(TRAMPOLINE_KEY, &target);
+}
+
+static void expect_traced(struct kunit *test, u64 first, u64 second)
+{
+	u64 before[] = { READ_ONCE(traced[0]), READ_ONCE(traced[1]) };
+
+	KUNIT_EXPECT_EQ(test, call_prog(), NUMBER);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(traced[0]) - before[0], first);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(traced[1]) - before[1], second);
+}
+
+/*
+ * The last tracer goes, and the call of its image cannot be removed.  It still
+ * leads there, until the next tracer has an image of its own.
+ */
+static void keep_image(struct kunit *test, struct bpf_trampoline *tr,
+		       struct bpf_prog * const *tracers)
+{
+	struct bpf_tramp_link *first = make_link(0, tracers[0]);
+	struct bpf_tramp_link *second = make_link(1, tracers[1]);
+	struct bpf_tramp_image *image;
+
+	KUNIT_ASSERT_EQ(test, 0, bpf_trampoline_link_prog(first, tr, prog));
+	expect_traced(test, 1, 0);
+	image = tr->cur_image;
+
+	KUNIT_EXPECT_LT(test, failing(bpf_trampoline_unlink_prog, first, tr), 0);
+	KUNIT_ASSERT_PTR_EQ(test, tr->cur_image, image);
+	KUNIT_ASSERT_TRUE(test, is_bpf_text_address((long)image->image));
+	KUNIT_ASSERT_EQ(test, references(tracers[0]), 2);
+	KUNIT_ASSERT_EQ(test, refcount_read(&tr->refcnt), 2);
+	expect_traced(test, 1, 0);
+
+	KUNIT_EXPECT_LT(test, failing(bpf_trampoline_link_prog, second, tr), 0);
+	KUNIT_ASSERT_PTR_EQ(test, tr->cur_image, image);
+	expect_traced(test, 1, 0);
+
+	KUNIT_ASSERT_EQ(test, 0, bpf_trampoline_link_prog(second, tr, prog));
+	expect_traced(test, 0, 1);
+	KUNIT_ASSERT_EQ(test, 0, bpf_trampoline_unlink_prog(second, tr, prog));
+	expect_traced(test, 0, 0);
+
+	/* Which was the program's that stayed, and is called no more. */
+	bpf_trampoline_put(tr);
+}
+
+static void trampolines_that_are_called_stay(struct kunit *test)
+{
+	struct bpf_prog *tracers[] = {
+		make_tracer(&traced[0]), make_tracer(&traced[1]),
+	};
+	struct bpf_trampoline *tr = get_trampoline();
+
+	KUNIT_ASSERT_NOT_NULL(test, tr);
+	KUNIT_ASSERT_NOT_NULL(test, tracers[0]);
+	KUNIT_ASSERT_NOT_NULL(test, tracers[1]);
+	keep_image(test, tr, tracers);
+	bpf_trampoline_put(tr);
+	free_prog(tracers[0]);
+	free_prog(tracers[1]);
+}
+
+/* The jump to it cannot be removed, and then it can. */
+static void extensions_that_are_called_stay(struct kunit *test)
+{
+	struct bpf_prog *extension = make_extension();
+	struct bpf_tramp_link *link = make_link(0, extension);
+	struct bpf_trampoline *tr = get_trampoline();
+
+	KUNIT_ASSERT_NOT_NULL(test, tr);
+	KUNIT_ASSERT_NOT_NULL(test, extension);
+	KUNIT_ASSERT_EQ(test, 0, bpf_trampoline_link_prog(link, tr, prog));
+	KUNIT_EXPECT_EQ(test, call_prog(), OTHER);
+
+	KUNIT_EXPECT_LT(test, failing(bpf_trampoline_unlink_prog, link, tr), 0);
+	KUNIT_ASSERT_PTR_EQ(test, tr->extension_prog, extension);
+	KUNIT_ASSERT_EQ(test, references(extension), 2);
+	KUNIT_ASSERT_EQ(test, refcount_read(&tr->refcnt), 2);
+	KUNIT_EXPECT_EQ(test, call_prog(), OTHER);
+
+	KUNIT_ASSERT_EQ(test, 0, bpf_trampoline_unlink_prog(link, tr, prog));
+	KUNIT_EXPECT_EQ(test, call_prog(), NUMBER);
+	bpf_trampoline_put(tr);
+	bpf_trampoline_put(tr);
+	free_prog(extension);
+}
+#endif
+
 static int bpf_init(struct kunit *test)
 {
-	struct bpf_insn insns[] = {
+	const struct bpf_insn insns[] = {
 		BPF_MOV64_IMM(BPF_REG_0, NUMBER),
 		BPF_EXIT_INSN(),
 	};
-	int err = 0;
 
-	prog = bpf_prog_alloc(bpf_prog_size(ARRAY_SIZE(insns)), 0);
+	prog = make_prog(BPF_PROG_TYPE_SOCKET_FILTER, 0, insns,
+			 ARRAY_SIZE(insns));
 	if (!prog)
 		return -ENOMEM;
-	prog->len = ARRAY_SIZE(insns);
-	prog->type = BPF_PROG_TYPE_SOCKET_FILTER;
-	memcpy(prog->insnsi, insns, sizeof(insns));
-	prog = bpf_prog_select_runtime(prog, &err);
-	if (err)
-		return err;
 	if (!prog->jited)
 		kunit_skip(test, "programs are interpreted");
-	bpf_prog_kallsyms_add(prog);
 	return 0;
 }
 
 static void bpf_exit(struct kunit *test)
 {
-	if (!prog)
-		return;
-	bpf_prog_kallsyms_del_all(prog);
-	bpf_prog_free(prog);
+	free_prog(prog);
 	prog = NULL;
 }
 
@@ -392,6 +574,10 @@ static struct kunit_case bpf_cases[] = {
 #ifdef CONFIG_FAIL_TEXT_POKE
 	KUNIT_CASE(dispatchers_that_stay_are_left_alone),
 #endif
+#endif
+#ifdef CONFIG_FAIL_TEXT_POKE
+	KUNIT_CASE(trampolines_that_are_called_stay),
+	KUNIT_CASE(extensions_that_are_called_stay),
 #endif
 	{}
 };
