@@ -422,6 +422,13 @@ class Lkdtm(unittest.TestCase):
         self.assertEqual(tests.lkdtm("riscv", None), skipped)
 
 
+class Stays(unittest.TestCase):
+    def test_the_plan_counts_every_result(self):
+        script = (initramfs.GUEST / "stays.sh").read_text()
+        results = len(re.findall(r"^\tresult ", script, re.M))
+        self.assertIn(f"echo 1..{results}\n", script)
+
+
 class Samples(unittest.TestCase):
     SCRIPT = (initramfs.GUEST / "samples.sh").read_text()
 

@@ -67,6 +67,7 @@ VARIANTS = (
     Variant("samples of the function tracer", parts=("samples",)),
     Variant("ftracetest that changes no text", parts=("ftracetest",)),
     Variant("ends that x86 shows for all", ("arm64", "riscv", "powerpc"), parts=("ends of guests",)),
+    Variant("calls of the tracer that stay", parts=("stays",)),
     Variant("fixed address", append="nokaslr"),
     Variant("four CPUs that take turns", smp=4),
     Variant("32 bits", ("x86",), kind="i386", parts=("boots", "KUnit")),
@@ -79,8 +80,8 @@ VARIANTS = (
     Variant("traced from early boot on", append="ftrace=function", parts=("boots", "KUnit")),
 )
 PARTS = {"boots": check.boots, "ends of guests": check.same_ends, "KUnit": tests.kunit, "selftests": tests.selftests, "lockdown": tests.lockdown,
-         "ftracetest": tests.ftracetest_rest, "LKDTM": tests.lkdtm, "samples": tests.samples, "scripts": tests.scripts, "torture": torture.for_a_while,
-         "world switch": worldswitch.world_switch, "beside a guest": worldswitch.beside_a_guest}
+         "ftracetest": tests.ftracetest_rest, "LKDTM": tests.lkdtm, "samples": tests.samples, "scripts": tests.scripts, "stays": tests.stays,
+         "torture": torture.for_a_while, "world switch": worldswitch.world_switch, "beside a guest": worldswitch.beside_a_guest}
 
 
 # Kernels of other kinds

@@ -325,6 +325,12 @@ def lkdtm(name, kdir, append="", smp=2):
     return said + ended[:1]
 
 
+def stays(name, kdir, append="", smp=2):
+    """What ftrace could not stop calling stays; the guest itself looks for other complaints than that about it."""
+    said, ended = _job_of_ours(name, kdir, "stays", append, smp, selftests=False)
+    return said + ended[:1]
+
+
 def samples(name, kdir, append="", smp=2):
     """The kernel's own samples of direct calls and listeners come, say what they are to say, and go; twice."""
     said, ended = _job_of_ours(name, kdir, "samples", append, smp, selftests=False)
