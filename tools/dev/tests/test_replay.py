@@ -155,7 +155,7 @@ SCRIPT = """\
               sh   77 [001]    12.000000345: PERF_RECORD_TEXT_POKE ffff800080010004 do_one+0x4 old len 4 new len 4
             Old bytes: 1f 20 03 d5
             New bytes: 05 00 00 14
-            perf   70 [000]    11.000000000: PERF_RECORD_TEXT_POKE ffff800090000000  old len 0 new len 18
+            perf   70    11.000000000: PERF_RECORD_TEXT_POKE ffff800090000000  old len 0 new len 18
             New bytes: 00 01 02 03 04 05 06 07 08 09 0a 0b 0c 0d 0e 0f
             New bytes: 10 11
             perf   70 [000]    12.500000000: PERF_RECORD_LOST lost 3
@@ -167,8 +167,8 @@ class PerfScript(unittest.TestCase):
         pokes, lost = replay.parse_script(SCRIPT.splitlines())
         self.assertEqual(lost, 3)
         self.assertEqual([p.time for p in pokes], [11 * 10**9, 12 * 10**9 + 345])
-        self.assertEqual(pokes[0].new, bytes(range(18)))
-        self.assertEqual(pokes[1], Poke(12 * 10**9 + 345, BASE + 4, NOP, branch(5), "do_one+0x4"))
+        self.assertEqual((pokes[0].new, pokes[0].cpu), (bytes(range(18)), None))
+        self.assertEqual(pokes[1], Poke(12 * 10**9 + 345, BASE + 4, NOP, branch(5), "do_one+0x4", 1))
 
     def test_cut_short(self):
         with self.assertRaises(ValueError):

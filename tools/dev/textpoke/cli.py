@@ -34,11 +34,12 @@ VARIABLES = {
     "CASE": "the cases to try: what their names begin with (`28`; default: all)",
     "LIST": "1: name the steps of check or check-full, and which of them are still to do",
     "FRESH": "1: do everything, also what is unchanged since it passed",
+    "DATA": "the recording that `page` shows: a file or folder of perf record --kcore; not from the environment",
     "OUT": "the folder that `series` writes (default: build/series); not from the environment",
     "DRY": "1: only say what `apply` would do",
 }
 # Taken only as words of the command, or of make: other programs use variables of that name.
-ASKED = ("OUT",)
+ASKED = ("OUT", "DATA")
 HELP, VERSION_WORDS = ("-h", "--help"), ("--version", "-V")
 # Not for the programs we start: the kernel's own make would take them for its options.
 PRIVATE = ("MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES", "MAKELEVEL", "ARCH", "LLVM", "O", "KBUILD_OUTPUT", "CROSS_COMPILE")
@@ -118,6 +119,7 @@ class Command:
     backend: bool = False  # only architectures that have one
     one: bool = True  # ARCH is one, by default too; else all of them
     uses_build: bool = True  # what is in build/ must stay while it runs
+    word: str = ""  # the option that is also taken as a word without a name
     name: str = ""
 
 
@@ -148,6 +150,8 @@ COMMANDS = {
     "bench": Command("what changing text costs, base and series side by side, against the targets", "ARCH KERNEL", _pass("bench", "main"), True),
     "trace": Command("hardware trace made under QEMU: is it decoded as it was executed, and do the records say what was?", "ARCH KERNEL KDIR APPEND TIMEOUT",
                      _pass("trace", "main"), True),
+    "page": Command("what a recording of your own says of text pokes, as a page beside it: tools/dev/tp page perf.data", "DATA",
+                    _pass("recorded", "main"), uses_build=False, word="DATA"),
     "tree": Command("build/tree: a git tree, one commit per patch, to edit and commit in", "", _call("series", "tree")),
     "refresh": Command("write files and hunks back from build/tree", "", _call("series", "refresh")),
     "series": Command("build/series: what git am takes, for the base or for your tree", "OUT KERNEL",
@@ -231,14 +235,24 @@ def _from_environment(command):
             yield option, os.environ[option]
 
 
+def _pair(command, word):
+    """The option and the value that a word gives."""
+    option, found, value = word.partition("=")
+    if command.word and option not in VARIABLES:
+        return command.word, word
+    if not found:
+        raise Fail(USAGE, f"{word} is not NAME=value: `make help` lists the options")
+    return option, value
+
+
 def parse(words):
     """Command and options from the words after tp."""
     name, *rest = words
     command, given = _known(name), {}
     for word in rest:
-        option, found, value = word.partition("=")
-        if not found:
-            raise Fail(USAGE, f"{word} is not NAME=value: `make help` lists the options")
+        option, value = _pair(command, word)
+        if option == command.word and option in given:
+            raise Fail(USAGE, f"{word} is one too many: {name} takes one")
         given[option] = value
     _check_names(name, command, [*given, *_named_by_make()])
     options = Options(dict(_from_environment(command)) | given)

@@ -17,6 +17,8 @@ from .errors import USAGE, Fail
 MOST_CPUS = 64
 # How what QEMU boots begins, and where: ELF, x86's setup, arm64, RISC-V, gzip, EFI.
 IMAGES = ((0, b"\x7fELF"), (0x202, b"HdrS"), (56, b"ARM\x64"), (48, b"RISCV"), (0, b"\x1f\x8b"), (0, b"MZ"))
+# And what perf record writes.
+RECORDINGS = ((0, b"PERFILE2"),)
 # Commands that change the tree that KERNEL names; the others build from it, or take it for the base.
 CHANGING = ("apply", "unapply")
 
@@ -63,13 +65,14 @@ def kernel(command, options):
         raise Fail(USAGE, f"KERNEL={named} holds this very folder, and would be copied into itself: move {paths.ROOT} out of it")
 
 
-def _is_image(path):
+def _begins(path, marks):
+    """Whether a file has one of the marks at its place."""
     try:
         with open(path, "rb") as file:
             head = file.read(0x210)
     except OSError:
         return False
-    return any(head[at:at + len(mark)] == mark for at, mark in IMAGES)
+    return any(head[at:at + len(mark)] == mark for at, mark in marks)
 
 
 def kernel_folder(_, options):
@@ -80,7 +83,7 @@ def kernel_folder(_, options):
     image = path / arches.get(options.arch).image if path.is_dir() else path
     if not image.is_file():
         raise Fail(USAGE, f"KDIR={named} is no kernel: {image} is not there; build one there, or name an image")
-    if not _is_image(image):
+    if not _begins(image, IMAGES):
         raise Fail(USAGE, f"KDIR={named} is no kernel: {image} does not begin as one that QEMU boots")
 
 
@@ -106,6 +109,18 @@ def out(_, options):
     mails.folder_of(options.get("OUT"))
 
 
+def data(command, options):
+    """A recording of perf's."""
+    if not (named := options.get("DATA")):
+        raise Fail(USAGE, f"{command.name} needs a recording: name it, as in `tools/dev/tp {command.name} perf.data`")
+    path = Path(named)
+    file = path / "data" if path.is_dir() else path
+    if not file.is_file():
+        raise Fail(USAGE, f"{named} is no recording: {file} is not there; perf record --kcore makes one")
+    if not _begins(file, RECORDINGS):
+        raise Fail(USAGE, f"{named} is no recording: {file} does not begin as perf record's files do")
+
+
 def _flag(name):
     return lambda _, options: options.flag(name)
 
@@ -114,7 +129,7 @@ def _number(name):
     return lambda _, options: options.number(name)
 
 
-CHECKS = {"ARCH": architecture, "KERNEL": kernel, "KDIR": kernel_folder, "SMP": cpus, "INITRD": initrd, "QEMU_ARGS": words, "OUT": out,
+CHECKS = {"ARCH": architecture, "KERNEL": kernel, "KDIR": kernel_folder, "SMP": cpus, "INITRD": initrd, "QEMU_ARGS": words, "OUT": out, "DATA": data,
           **{name: _flag(name) for name in ("BASE", "LLVM", "LIST", "FRESH", "DRY")},
           **{name: _number(name) for name in ("TIMEOUT", "MINUTES")}}
 

@@ -39,6 +39,7 @@ CROSS = {
 LLVM = ("clang-19", "lld-19", "llvm-19")
 LINT = ("perl", "sparse")
 BTF = ("dwarves",)
+PAGE = ("python3-pygal",)
 MODELS = ("spin", "tcc", "libc6-dev")
 PERF = ("libcap-dev", "libcapstone-dev", "libdw-dev", "libopencsd-dev", "libslang2-dev",
         "libtraceevent-dev", "libunwind-dev", "libzstd-dev", "pkg-config", "zlib1g-dev")
@@ -317,7 +318,7 @@ def setup(arches=None):
     """Everything that any command needs, at once."""
     arches = arches or list(CROSS)
     cross = [name for arch in arches for name in CROSS[arch]]
-    packages = [*BUILD, *cross, *PERF, *LLVM, *LINT, *BTF, *MODELS]
+    packages = [*BUILD, *cross, *PERF, *LLVM, *LINT, *BTF, *MODELS, *PAGE]
     # All in one sentence, for who is not root.
     _lacking(*packages, *_qemu(*arches))
     need(*packages)

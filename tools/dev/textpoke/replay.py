@@ -17,7 +17,7 @@ import re
 import struct
 from dataclasses import dataclass, field
 
-HEAD = re.compile(r"(?P<seconds>\d+)\.(?P<nanos>\d{9}):\s+PERF_RECORD_TEXT_POKE\s+(?P<addr>[0-9a-f]+)"
+HEAD = re.compile(r"(?:\[(?P<cpu>\d+)\]\s+)?(?P<seconds>\d+)\.(?P<nanos>\d{9}):\s+PERF_RECORD_TEXT_POKE\s+(?P<addr>[0-9a-f]+)"
                   r"\s+(?P<symbol>.*?)\s*old len (?P<old>\d+) new len (?P<new>\d+)$")
 BYTES = re.compile(r"^\s+(?P<which>Old|New) bytes:(?P<bytes>(?: [0-9a-f]{2})+)\s*$")
 LOST = re.compile(r"PERF_RECORD_LOST\s+lost (?P<count>\d+)$")
@@ -31,13 +31,14 @@ class Poke:
     old: bytes
     new: bytes
     symbol: str = ""
+    cpu: int | None = None  # that wrote it; None: the recording does not say
 
     @property
     def length(self):
         return max(len(self.old), len(self.new))
 
     def reversed(self):
-        return Poke(self.time, self.addr, self.new, self.old, self.symbol)
+        return Poke(self.time, self.addr, self.new, self.old, self.symbol, self.cpu)
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,8 @@ def _poke(head, parts):
     if (len(old), len(new)) != (int(head["old"]), int(head["new"])):
         raise ValueError(f"perf printed {len(old)} and {len(new)} bytes of a record of {head['old']} and {head['new']}")
     time = int(head["seconds"]) * 10**9 + int(head["nanos"])
-    return Poke(time, int(head["addr"], 16), old, new, head["symbol"])
+    cpu = None if head["cpu"] is None else int(head["cpu"])
+    return Poke(time, int(head["addr"], 16), old, new, head["symbol"], cpu)
 
 
 def parse_script(lines):

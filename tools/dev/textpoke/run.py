@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import arch as arches
-from . import boot, disasm, initramfs, kernel, paths, perf, replay
+from . import boot, disasm, initramfs, kernel, page, paths, perf, replay
 from .errors import INFRA, OK, TEST_FAILED, Fail
 from .say import run as command
 from .say import say
@@ -94,6 +94,8 @@ def decode(host_perf, recording):
 
 class Listing:
     """The records as people read them."""
+
+    kinds = {kind: what for kind, what, _ in KINDS}
 
     def __init__(self, pokes, symbols, arch):
         self.symbols = symbols
@@ -195,11 +197,22 @@ def report(recording, pokes, lost, arch, base):
     print("\n".join(listing.brief()) if pokes else "no text-poke records")
     for poke in result.bad[:SHOWN]:
         print(f"does not fit: {listing.line(poke)}")
-    print("\n".join(summary(result, recording.grown())))
+    figures = summary(result, recording.grown())
+    print("\n".join(figures))
     print(f"all records: {records}")
     line, status = verdict(result, recording.grown(), listing.sites("calls"), base)
     print(line, flush=True)
+    leave_page(recording, listing, figures, page.Verdict(line, line.startswith("VERDICT: complete")))
     return status
+
+
+def leave_page(recording, listing, figures, judged):
+    """The same to be looked at; a page that cannot be had changes nothing of the verdict."""
+    base, length, *_ = recording.words("began")
+    counters = page.Counters(recording.counters("before"), recording.counters("after"))
+    folder = recording.folder.parent
+    page.try_to_write(folder / "index.html", page.Seen(
+        f"make run: {folder.name}", listing, range(base, base + length), figures, judged, counters, f"{recording.folder.name}/records.txt"))
 
 
 # The job itself

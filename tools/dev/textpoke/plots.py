@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Plots for pages, as SVG in them: what there are tens of thousands of is counted in bins first."""
+
+import re
+import sys
+
+from . import host
+from .errors import MISSING, Fail
+from .markup import Safe
+
+# Where packages of Debian lie: another Python than its own does not look there, but can use what has no machine code in it.
+DEBIAN = "/usr/lib/python3/dist-packages"
+BINS = 100
+LABELLED = 10  # every so many bins
+# What only pygal's own script would use, which would be loaded from elsewhere.
+SCRIPTED = re.compile(r"<!--.*?-->|<script.*?</script>", re.S)
+EMPTY = re.compile(r'<g class="bar"><rect [^>]*height="0\.0"[^>]*/>.*?</g>', re.S)
+# Shown when the pointer is on a bar: its value, and where it is.
+TOLD = re.compile(r'<desc class="value">([^<]*)</desc>.*?<desc class="x_label">([^<]*)</desc>', re.S)
+
+
+def _pygal():
+    """What draws, or one sentence."""
+    host.need(*host.PAGE)
+    if DEBIAN not in sys.path:
+        sys.path.append(DEBIAN)
+    try:
+        import pygal  # pylint: disable=import-outside-toplevel
+        from pygal.style import DefaultStyle  # pylint: disable=import-outside-toplevel
+    except ImportError as error:
+        raise Fail(MISSING, f"this Python cannot use {' '.join(host.PAGE)} ({error})") from None
+    return pygal, DefaultStyle(background="transparent", plot_background="transparent")
+
+
+def binned(values, begin, end):
+    """How many of values are in each of BINS from begin to end."""
+    counts, width = [0] * BINS, (end - begin) or 1
+    for value in values:
+        counts[min(BINS - 1, int((value - begin) * BINS / width))] += 1
+    return counts
+
+
+def _labels(begin, end):
+    """Where each bin begins."""
+    return [f"{begin + (end - begin) * number / BINS:.3g}" for number in range(BINS)]
+
+
+def histogram(what, groups, span, unit):
+    """SVG of label -> values, on top of one another, from span[0] to span[1]."""
+    pygal, style = _pygal()
+    labels = _labels(*span)
+    chart = pygal.StackedBar(
+        js=[], style=style, width=1100, height=240, margin=8, spacing=0, legend_box_size=10, disable_xml_declaration=True, y_title=what,
+        x_title=unit, x_labels=labels, x_labels_major=labels[::LABELLED], show_minor_x_labels=False, truncate_legend=40)
+    # The same data gives the same bytes.
+    chart.uuid = re.sub(r"\W+", "-", f"{what} {' '.join(groups)} {unit}")
+    for label, values in groups.items():
+        chart.add(f"{label} ({len(values)})", binned(values, *span))
+    return Safe(TOLD.sub(r"<title>\1 at \2</title>", EMPTY.sub("", SCRIPTED.sub("", chart.render(is_unicode=True)))))
