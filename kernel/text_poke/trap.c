@@ -31,10 +31,9 @@
  * To look at the text is for a trap that was fetched before g and handled after
  * h.  If it is still there, and no batch was published since the handler began,
  * it is not the core's; otherwise it may be that batch's, and the handler begins
- * anew.
- * A sync by interrupt cannot leave one behind on a CPU that is online, because
- * the interrupt waits for the handler; one that is acknowledged inside the
- * handler can.  (With such a sync a late trap may also find the next batch on
+ * anew.  A sync by interrupt cannot leave one behind on a CPU that is online,
+ * because the interrupt waits for the handler; one that is acknowledged inside
+ * the handler can.  (With such a sync a late trap may also find the next batch on
  * the same site, and act as that batch's new instruction before its step b.)
  */
 #include <linux/atomic.h>

@@ -40,6 +40,7 @@
 /* What no caller is at. */
 #define STALE		0x5a1e5a1e5a1e0000UL
 
+/* How often it was traced. */
 static unsigned long hits;
 
 static u32 *site(void)
