@@ -1,0 +1,33 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# A module's call sites of static calls change in one batch when it is loaded,
+# not in one each.
+
+MODULE=trace-events-sample
+# Fewer show nothing.
+SITES=4
+
+cd "$(dirname "$0")" || exit 1
+. ./counters.sh
+
+ktap_print_header
+need_counters
+ktap_set_plan 2
+if ! modprobe -n $MODULE 2>/dev/null; then
+	ktap_skip_all "there is no $MODULE"
+	exit "$KSFT_SKIP"
+fi
+modprobe -r $MODULE 2>/dev/null
+
+counters_begin
+modprobe $MODULE
+counters_end
+if [ "$(grown pokes)" -lt $SITES ]; then
+	ktap_test_skip "many_sites: this architecture has no call sites of static calls"
+	ktap_test_skip "one_batch"
+else
+	expect many_sites "$(grown pokes) -ge $SITES"
+	expect one_batch "$(grown batches) -le 1"
+fi
+modprobe -r $MODULE
+ktap_finished
