@@ -60,7 +60,7 @@ class Arch:
 _X86 = Arch(
     name="x86", cross="", target="bzImage", image="arch/x86/boot/bzImage", debarch="amd64", busybox="bookworm",
     qemu="qemu-system-x86_64", machine="q35", cpu="max", console="console=ttyS0 earlyprintk=ttyS0 no_timer_check",
-    has_backend=True, kunit=("text_poke_bpf",), selftests=("livepatch", "perf_events"), objtool=True,
+    has_backend=True, kunit=("text_poke_bpf",), selftests=("livepatch", "perf_events", "user_patch"), objtool=True,
     endings=("crash", "kexec"), torture=("livepatch", "calls-nmi"))
 
 # QEMU's "max" would be an AMD processor that 32-bit kernels do not want two of.
@@ -71,8 +71,8 @@ _I386 = replace(_X86, name="i386", debarch="i386", qemu="qemu-system-i386", cpu=
 _ARM64 = Arch(
     name="arm64", cross="aarch64-linux-gnu-", target="Image", image="arch/arm64/boot/Image", debarch="arm64",
     busybox="bookworm", qemu="qemu-system-aarch64", machine="virt,gic-version=3", cpu="max,pauth-impdef=on",
-    console="console=ttyAMA0 earlycon", has_backend=True, kunit=("text_poke_stop", "text_poke_bpf"), selftests=("perf_events",),
-    counted=("perf_events:remove_on_exec",),
+    console="console=ttyAMA0 earlycon", has_backend=True, kunit=("text_poke_stop", "text_poke_bpf"),
+    selftests=("perf_events", "user_patch"), counted=("perf_events:remove_on_exec",),
     # Then backtraces come by NMI, and the overflows of counters, in which the test reads.
     torture=("pseudo-nmis", "calls-nmi"), torture_append="irqchip.gicv3_pseudo_nmi=1",
     # Not by kexec, batch or no batch: with 52 bits of addresses it dies as it copies page tables, with fewer the
