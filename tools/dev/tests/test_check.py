@@ -569,6 +569,13 @@ class UnitTests(unittest.TestCase):
         self.assertEqual(said, f"FAIL: test_a (t.T.test_a); AssertionError: 3 != 0 : it hung; ERROR: test_b (t.T.test_b); "
                                f"textpoke.errors.Fail: no QEMU; see {log}")
 
+    def test_what_was_skipped_is_told_beside_what_passed(self):
+        with tempfile.TemporaryDirectory() as name:
+            log = Path(name) / "log"
+            log.write_text("test_a (t.T.test_a) ... skipped 'no `x`'\ntest_b (t.T.test_b) ... skipped 'no `x`'\n"
+                           "test_c (t.T.test_c) ... ok\ntest_d (t.T.test_d) ... skipped \"it isn't there\"\n")
+            self.assertEqual(check._left_out(log), "skipped: no `x`; skipped: it isn't there")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -89,7 +89,7 @@ class Contents(Case):
 
     def test_records_outside_text_are_told_and_not_drawn(self):
         whole = self.page(text=range(BASE, BASE + 0x1000))
-        self.assertIn("200 records are of what lies elsewhere", whole)
+        self.assertIn("Not in it, but of modules and trampolines: 200 of the records.", whole)
         self.assertEqual([bars(svg) for svg in re.findall(r"<svg.*?</svg>", whole, re.S)], [210, 210, 10, 1])
         self.assertIn("does not say where text begins", self.page(text=None))
 

@@ -26,6 +26,7 @@ UNIT_TESTS = paths.DEV / "tests"
 ENDS, SAME_ENDS, SHOWS_THESE = ("Machine",), ("Guest",), "x86"
 # unittest's words: the test, and the error that ended it.
 WRONG = re.compile(r"(FAIL|ERROR): |[\w.]*(Error|Fail): ")
+LEFT_OUT = re.compile(r"\.\.\. skipped (['\"])(?P<reason>.+)\1$", re.M)
 
 
 # The steps
@@ -45,6 +46,11 @@ def _why(log):
     return "; ".join([*found[:6], f"see {log}"])
 
 
+def _left_out(log):
+    """Why some of a file's unit tests were skipped, which others may have passed beside."""
+    return "; ".join(f"skipped: {reason}" for reason in dict.fromkeys(found["reason"] for found in LEFT_OUT.finditer(log.read_text(errors="replace"))))
+
+
 def _unit_tests(prefix, env=None):
     """The tools' own tests, a line per file."""
     host.need(*host.BUILD)
@@ -52,7 +58,7 @@ def _unit_tests(prefix, env=None):
         log = paths.LOGS / f"{prefix.replace(' ', '-')}-{path.stem}.log"
         status = command([sys.executable, "-m", "unittest", "-v", path], log=log, what=f"{prefix}: {path.stem}",
                          env=env, cwd=paths.DEV, check=False)
-        yield Result(f"{prefix}: {path.stem}", FAILED if status else PASSED, _why(log) if status else "")
+        yield Result(f"{prefix}: {path.stem}", FAILED if status else PASSED, _why(log) if status else _left_out(log))
 
 
 def boots_guest(name, kdir, append="", smp=2, paging=""):

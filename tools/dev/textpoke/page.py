@@ -74,8 +74,8 @@ def _by(what, key, value):
     return dict(sorted(groups.items()))
 
 
-def _plots(panels, span, unit):
-    return Safe("".join(plots.histogram(what, groups, span, unit) for what, groups in panels))
+def _plots(panels, span):
+    return Safe("".join(plots.histogram(title, groups, span) for title, groups in panels))
 
 
 def _cpu(poke):
@@ -86,8 +86,9 @@ def _over_time(listing):
     """Records by kind and by CPU; the first is at 0."""
     begin = listing.pokes[0].time
     span = (0, (listing.pokes[-1].time - begin) / 1e9)
-    return _plots([("records", _by(listing.pokes, key, lambda poke: (poke.time - begin) / 1e9)) for key in (listing.kind, _cpu)],
-                  span, "seconds since the first record")
+    panels = ((f"records by {word}, seconds since the first", _by(listing.pokes, key, lambda poke: (poke.time - begin) / 1e9))
+              for word, key in (("kind", listing.kind), ("CPU", _cpu)))
+    return _plots(panels, span)
 
 
 def _map(listing, found, text):
@@ -97,7 +98,8 @@ def _map(listing, found, text):
 
     often = _by((poke for poke in listing.pokes if poke.addr in text), listing.kind, place)
     at_all = _by((site for addr, site in found.items() if addr in text), lambda site: site.kind, lambda site: place(site.first))
-    return _plots([("records", often), ("addresses", at_all)], (0, len(text) / 2**20), f"MiB from {text.start:#x}")
+    unit = f"MiB from {text.start:#x}"
+    return _plots([(f"records, {unit}", often), (f"addresses that changed, {unit}", at_all)], (0, len(text) / 2**20))
 
 
 def _where(seen, found):
@@ -106,7 +108,7 @@ def _where(seen, found):
     text = seen.text or range(min(addresses), max(addresses) + 1)
     outside = sum(addr not in text for addr in addresses)
     told = "Of all text." if seen.text else "The recording does not say where text begins and ends: from the first address that changed to the last."
-    return Safe(tag("p", told, f" {outside} records are of what lies elsewhere (modules, trampolines)." if outside else "")
+    return Safe(tag("p", told, f" Not in it, but of modules and trampolines: {outside} of the records." if outside else "")
                 + (_map(seen.listing, found, text) if outside < len(addresses) else ""))
 
 
@@ -119,7 +121,7 @@ def _function(listing, poke):
 def _most_often(listing):
     count = Counter(_function(listing, poke) for poke in listing.pokes)
     rows = [[tag("td", name, class_="code"), tag("td", number, class_="number")] for name, number in count.most_common(MOST)]
-    return table(["function", "records"], rows)
+    return table(["changed most often", "records"], rows)
 
 
 def milliseconds(nanoseconds):

@@ -29,7 +29,7 @@ def _pygal():
         from pygal.style import DefaultStyle  # pylint: disable=import-outside-toplevel
     except ImportError as error:
         raise Fail(MISSING, f"this Python cannot use {' '.join(host.PAGE)} ({error})") from None
-    return pygal, DefaultStyle(background="transparent", plot_background="transparent")
+    return pygal, DefaultStyle(background="transparent", plot_background="transparent", title_font_size=14, legend_font_size=12)
 
 
 def binned(values, begin, end):
@@ -45,15 +45,15 @@ def _labels(begin, end):
     return [f"{begin + (end - begin) * number / BINS:.3g}" for number in range(BINS)]
 
 
-def histogram(what, groups, span, unit):
+def histogram(title, groups, span):
     """SVG of label -> values, on top of one another, from span[0] to span[1]."""
     pygal, style = _pygal()
     labels = _labels(*span)
     chart = pygal.StackedBar(
-        js=[], style=style, width=1100, height=240, margin=8, spacing=0, legend_box_size=10, disable_xml_declaration=True, y_title=what,
-        x_title=unit, x_labels=labels, x_labels_major=labels[::LABELLED], show_minor_x_labels=False, truncate_legend=40)
+        js=[], style=style, width=1100, height=240, margin=8, spacing=0, legend_box_size=10, disable_xml_declaration=True, title=title,
+        x_labels=labels, x_labels_major=labels[::LABELLED], show_minor_x_labels=False, truncate_label=-1, truncate_legend=40)
     # The same data gives the same bytes.
-    chart.uuid = re.sub(r"\W+", "-", f"{what} {' '.join(groups)} {unit}")
+    chart.uuid = re.sub(r"\W+", "-", f"{title} {' '.join(groups)}")
     for label, values in groups.items():
         chart.add(f"{label} ({len(values)})", binned(values, *span))
     return Safe(TOLD.sub(r"<title>\1 at \2</title>", EMPTY.sub("", SCRIPTED.sub("", chart.render(is_unicode=True)))))
