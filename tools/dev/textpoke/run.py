@@ -195,9 +195,7 @@ def report(recording, pokes, lost, arch, base):
     records = recording.folder / "records.txt"
     records.write_text("\n".join(listing.full()) + "\n" if pokes else "")
     print("\n".join(listing.brief()) if pokes else "no text-poke records")
-    for poke in result.bad[:SHOWN]:
-        print(f"does not fit: {listing.line(poke)}")
-    figures = summary(result, recording.grown())
+    figures = [*(f"does not fit: {listing.line(poke)}" for poke in result.bad[:SHOWN]), *summary(result, recording.grown())]
     print("\n".join(figures))
     print(f"all records: {records}")
     line, status = verdict(result, recording.grown(), listing.sites("calls"), base)
