@@ -20,7 +20,7 @@
  *	g: open the gate ...................... g': goes back to the entry
  *
  * A thread that neither enters the function nor is in it loses the time of one
- * signal. Whoever gives up before d has changed nothing.
+ * signal. A patch that gives up before d has changed nothing.
  *
  * b: There is one event for the entry, which was opened for the first thread
  *    before there were others. It is inherited by every thread that is created,
@@ -32,11 +32,16 @@
  *    guard; nor has what that one creates. So nothing is believed:
  *
  * c: A thread proves that it traps. There is a second breakpoint, on an
- *    instruction that only the answer to a question executes. It is the leader
- *    of a group in which the entry's follows: a new thread inherits the leader
- *    first, and the leader is enabled last. So a thread whose leader is on has
- *    the entry's on as well. If a thread does not trap, b and c are repeated.
- *    The handler also shows in that way that SIGTRAP is not blocked.
+ *    instruction that only the answer to a question executes. It is always
+ *    enabled, but it is the sibling in a group of which the entry's is the
+ *    leader, and the kernel schedules no group whose leader is off. So a thread
+ *    that traps there traps at the entry as well, whatever it has inherited and
+ *    when. If a thread does not trap, b and c are repeated. The handler also shows
+ *    in that way that SIGTRAP is not blocked.
+ *
+ *    Were both enabled one after the other, the order would not help: the second
+ *    may reach a new thread whose first is still being inherited, and has been
+ *    copied as it was before.
  *
  *    Two passes are needed in which each thread traps. Let U be a thread without
  *    a guard, and the first of its kind: what created it was at that since
@@ -49,7 +54,7 @@
  *    To ask each thread one must find each. /proc/self/task has them in the
  *    order of their creation, and reading it ends too early if a thread exits
  *    at the wrong moment. So a thread is created for each pass: it is the last,
- *    and who finds it has found all that were there before it. One read of
+ *    and a read that gets to it has found all that were there before. One read of
  *    everything is needed: a second one may go on at the wrong place.
  *
  *    A thread is inside if its next instruction is, the entry excepted. It stays
@@ -77,7 +82,7 @@
  *  - No thread that runs the function has SIGTRAP blocked. A thread that has it
  *    or QUERY_SIGNAL blocked for longer makes the patch give up.
  *  - A process that is forked has no guard. fork() waits for the end of a patch;
- *    who calls clone() has to see to that.
+ *    a program that calls clone() has to see to that itself.
  *  - Two breakpoints of each thread.
  *  - perf_event_paranoid has to be 2 or less, or CAP_PERFMON be there.
  */
@@ -203,7 +208,7 @@ static struct {
 	int entry_fd;
 	uintptr_t entry;
 	uintptr_t end;
-	/* 1: who comes to the entry waits; a futex. */
+	/* 1: a thread that comes to the entry waits; a futex. */
 	int closed;
 	int waiting;
 	/* Events are being enabled or disabled, or are to stay enabled. */
@@ -233,19 +238,15 @@ static void raise_to(unsigned long long *max, unsigned long long value)
 		;
 }
 
-/* Last comes first: the leader must not be on without the other. */
+/* The group goes with its leader. */
 static void events_disable(void)
 {
-	ioctl(guard.probe_fd, PERF_EVENT_IOC_DISABLE, 0);
 	ioctl(guard.entry_fd, PERF_EVENT_IOC_DISABLE, 0);
 }
 
 static int events_enable(void)
 {
-	if (ioctl(guard.entry_fd, PERF_EVENT_IOC_ENABLE, 0) ||
-	    ioctl(guard.probe_fd, PERF_EVENT_IOC_ENABLE, 0))
-		return -errno;
-	return 0;
+	return ioctl(guard.entry_fd, PERF_EVENT_IOC_ENABLE, 0) ? -errno : 0;
 }
 
 static bool busy_trylock(void)
@@ -289,7 +290,7 @@ static void wait_at_entry(void)
 	__atomic_sub_fetch(&guard.waiting, 1, __ATOMIC_RELEASE);
 }
 
-/* A trap of somebody else's: as if this handler were not there. */
+/* A trap of another kind: as if this handler were not there. */
 static void pass_on(void)
 {
 	signal(SIGTRAP, SIG_DFL);
@@ -570,7 +571,7 @@ static int all_leave(void)
 	return err;
 }
 
-/* While it is written the text may be executed, by those who are not asked. */
+/* Other code in these pages is executed while they can be written. */
 static int protect(const struct user_patch *p, int prot)
 {
 	uintptr_t page = sysconf(_SC_PAGESIZE);
@@ -680,7 +681,7 @@ static int breakpoint(uintptr_t addr, int leader)
 		.bp_addr	= addr,
 		.bp_len		= BREAKPOINT_LEN,
 		.sample_period	= 1,
-		.disabled	= 1,
+		.disabled	= leader < 0,
 		.inherit	= 1,
 		.inherit_thread	= 1,
 		.remove_on_exec	= 1,
@@ -716,11 +717,11 @@ static void unlock_after_fork(void)
 
 static int open_events(void)
 {
-	guard.probe_fd = breakpoint((uintptr_t)probe_trap, -1);
-	if (guard.probe_fd < 0)
-		return guard.probe_fd;
-	guard.entry_fd = breakpoint(guard.entry, guard.probe_fd);
-	return guard.entry_fd < 0 ? guard.entry_fd : 0;
+	guard.entry_fd = breakpoint(guard.entry, -1);
+	if (guard.entry_fd < 0)
+		return guard.entry_fd;
+	guard.probe_fd = breakpoint((uintptr_t)probe_trap, guard.entry_fd);
+	return guard.probe_fd < 0 ? guard.probe_fd : 0;
 }
 
 /* Only what is created later inherits. */
@@ -777,10 +778,10 @@ int user_patch_open(void *entry)
  */
 void user_patch_close(void)
 {
-	if (guard.entry_fd >= 0)
-		close(guard.entry_fd);
 	if (guard.probe_fd >= 0)
 		close(guard.probe_fd);
+	if (guard.entry_fd >= 0)
+		close(guard.entry_fd);
 	guard.entry_fd = -1;
 	guard.probe_fd = -1;
 	guard.entry = 0;

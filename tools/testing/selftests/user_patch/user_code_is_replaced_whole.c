@@ -267,7 +267,7 @@ static bool is_version(int version)
 	return !memcmp(victim, victim_code(version), victim_len);
 }
 
-/* Code as it was, and nobody waits any more. */
+/* Code as it was, and no thread waits any more. */
 static void gives_up(const char *name)
 {
 	struct user_patch p = next_patch();
@@ -306,21 +306,21 @@ static void *stay_inside(void *arg)
 }
 
 /* It goes with the process: nothing else gets it out. */
-static void gives_up_on_who_stays(void)
+static void gives_up_on_a_thread_that_stays(void)
 {
 	pthread_t thread;
 
 	create(&thread, stay_inside, NULL);
 	/* Until it is there; were it not, the patch would succeed. */
 	usleep(100000);
-	gives_up("who_stays_inside_is_not_cut_off");
+	gives_up("a_thread_that_stays_is_not_cut_off");
 }
 
-static void gives_up_on_who_does_not_trap(void)
+static void gives_up_on_a_thread_that_does_not_trap(void)
 {
 	start(block_traps, 1);
 	usleep(100000);
-	gives_up("who_does_not_trap_is_not_trusted");
+	gives_up("a_thread_that_does_not_trap_is_not_trusted");
 	join_all();
 }
 
@@ -373,10 +373,10 @@ int main(void)
 	mixture_is_seen(USER_PATCH_OMIT_GUARD, worker,
 			"without_a_guard_there_are_mixtures");
 	mixture_is_seen(USER_PATCH_OMIT_WAIT, slow_worker,
-			"who_is_inside_would_run_a_mixture");
+			"a_thread_inside_would_run_a_mixture");
 	none_is_seen();
 	compare();
-	gives_up_on_who_does_not_trap();
-	gives_up_on_who_stays();
+	gives_up_on_a_thread_that_does_not_trap();
+	gives_up_on_a_thread_that_stays();
 	ksft_finished();
 }
