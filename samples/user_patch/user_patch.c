@@ -11,7 +11,7 @@
  *	a: close the gate
  *	b: enable the breakpoints ............. b': entering the function is a
  *						SIGTRAP, whose handler waits
- *	c: ask each thread, twice ............. c': "I trap, and am outside"
+ *	c: ask each thread, several times ..... c': "I trap, and am outside"
  *	   ask those inside again, until
  *	   they have left
  *	d: store the new code
@@ -39,17 +39,24 @@
  *    when. If a thread does not trap, b and c are repeated. The handler also shows
  *    in that way that SIGTRAP is not blocked.
  *
- *    Were both enabled one after the other, the order would not help: the second
- *    may reach a new thread whose first is still being inherited, and has been
- *    copied as it was before.
- *
- *    Two passes are needed in which each thread traps. Let U be a thread without
- *    a guard, and the first of its kind: what created it was at that since
+ *    Two passes would be needed in which each thread traps. Let U be a thread
+ *    without a guard, and the first of its kind: what created it was at that since
  *    before the end of b. In the first pass its creator answers, so that U is
  *    there before the second one begins. U has then to answer itself. If U is
  *    gone by then, so is the creation of whatever it has created, to which the
  *    same applies. A thread that is gone before it has answered may have created
  *    another in time, so that a pass counts only if each thread has answered.
+ *
+ *    But an answer does not hold for long. When a thread follows another on a
+ *    CPU, and the kernel takes their events for copies of the same, it lets them
+ *    exchange these instead of switching. So what one lacks may be another's that
+ *    has answered. Therefore the events are enabled anew before each pass, which
+ *    reaches all threads that are there. What it may miss once more is a thread
+ *    that is just being created by one that was missed the time before; and so on:
+ *    after PASSES_NEEDED passes there would have to be as many generations, each
+ *    created at the very moment. That is no proof. There would be one if the kernel
+ *    read the state and put the copy into the list under the lock that enabling
+ *    takes.
  *
  *    To ask each thread one must find each. /proc/self/task has them in the
  *    order of their creation, and reading it ends too early if a thread exits
@@ -115,7 +122,7 @@
 #define QUERY_SIGNAL	SIGRTMIN
 #define THREADS_MAX	32768
 #define DENTS_BYTES	1048576
-#define PASSES_NEEDED	2
+#define PASSES_NEEDED	4
 #define ASK_AGAIN_NS	20000000ULL
 #define NAP_NS		50000L
 
@@ -545,14 +552,15 @@ static int one_pass(void)
 /* Steps b and c, but for those inside. */
 static int all_trap(void)
 {
-	int clean = 0, err = events_enable();
+	int clean = 0, err = 0;
 
 	while (!err && clean < PASSES_NEEDED) {
-		err = one_pass();
+		err = events_enable();
+		if (!err)
+			err = one_pass();
 		if (!err && any(UNGUARDED)) {
 			guard.cost.again++;
 			clean = 0;
-			err = events_enable();
 		} else if (!any(GONE)) {
 			clean++;
 		}
