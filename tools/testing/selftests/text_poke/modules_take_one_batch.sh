@@ -19,13 +19,13 @@ if ! modprobe $MODULE 2>/dev/null; then
 	exit "$KSFT_SKIP"
 fi
 counters_end
-ktap_set_plan 2
-if [ "$(grown pokes)" -lt $SITES ]; then
-	ktap_test_skip "many_sites: no call sites of static calls"
-	ktap_test_skip "one_batch: no call sites of static calls"
-else
+# Elsewhere there are no call sites, only trampolines, and nothing to change.
+if [ "$(uname -m)" = x86_64 ]; then
+	ktap_set_plan 2
 	expect many_sites "$(grown pokes) -ge $SITES"
-	expect one_batch "$(grown batches) -le 1"
+else
+	ktap_set_plan 1
 fi
+expect one_batch "$(grown batches) -le 1"
 modprobe -r $MODULE
 ktap_finished
