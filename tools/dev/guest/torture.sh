@@ -154,6 +154,8 @@ replays()
 
 cd /selftests/text_poke || exit
 replays 2>&1 | tee $OUT/replay
+# Without a replay, for what is left.
+while [ "$(uptime_s)" -lt $END ]; do sleep 1; done
 
 touch $OUT/over
 wait $JOBS
