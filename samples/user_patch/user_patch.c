@@ -90,7 +90,9 @@
  *    or QUERY_SIGNAL blocked for longer makes the patch give up.
  *  - A process that is forked has no guard. fork() waits for the end of a patch;
  *    a program that calls clone() has to see to that itself.
- *  - Two breakpoints of each thread.
+ *  - Two breakpoints of each thread, and a kernel with which a thread gets on
+ *    after one. On arm64 with Linux 6.12 no thread answers: each patch gives up
+ *    after its time, with nothing changed.
  *  - perf_event_paranoid has to be 2 or less, or CAP_PERFMON be there.
  */
 #define _GNU_SOURCE
