@@ -132,7 +132,7 @@
  *     on until it is gone; before, while its text is being put together, use
  *     text_poke_early().
  *
- * Lock order: kprobe_mutex, ftrace_lock, cpu_hotplug_lock, jump_label_mutex or
+ * Lock order: kprobe_mutex, ftrace_lock, cpu_hotplug_lock, jump_label_mutex,
  * static_call_mutex, text_mutex, then the lock of the writable alias.  BPF's
  * mutexes are also taken before text_mutex.  The core takes no
  * lock on its own besides the last, and never waits for another CPU with that one

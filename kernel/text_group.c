@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Static keys and static calls that change together.
+ *
+ * All locks are held from the moment at which the state of a key or call is
+ * looked at until it is what the text is.  In between, a key that is being
+ * enabled says -1, so that a task which wants it enabled waits for the lock.
+ */
+#include <linux/cpu.h>
+#include <linux/jump_label.h>
+#include <linux/kernel.h>
+#include <linux/list.h>
+#include <linux/memory.h>
+#include <linux/mutex.h>
+#include <linux/static_call.h>
+#include <linux/text_group.h>
+#include <linux/text_poke.h>
+
+/* Does it have to change?  If so, it is about to. */
+static bool begin(struct text_change *change)
+{
+	int ret;
+
+	if (!change->key)
+		return change->call->func != change->func;
+
+	ret = static_key_group_begin(change->key, change->enable);
+	if (ret < 0)
+		change->error = ret;
+	return ret > 0;
+}
+
+static int queue(struct text_change *change)
+{
+	if (!change->key)
+		return static_call_group_queue(change->call, change->tramp,
+					       change->func);
+
+	static_key_group_queue(change->key);
+	return 0;
+}
+
+static void end(struct text_change *change, int error)
+{
+	change->error = error;
+	change->pending = false;
+	if (change->key)
+		static_key_group_end(change->key, change->enable, error);
+	else
+		static_call_group_end(change->call, change->func, error);
+}
+
+static void begin_all(struct text_group *group)
+{
+	struct text_change *change;
+
+	list_for_each_entry(change, &group->changes, node)
+		change->pending = begin(change);
+}
+
+static void end_all(struct text_group *group, int error)
+{
+	struct text_change *change;
+
+	list_for_each_entry(change, &group->changes, node)
+		if (change->pending)
+			end(change, error);
+}
+
+/* With one CPU, and before the scheduler runs, nothing is queued. */
+static bool is_queued(void)
+{
+	return system_state != SYSTEM_BOOTING;
+}
+
+/* Queue what has to change, up to the first that cannot be. */
+static struct text_change *queue_pending(struct text_group *group, int *error)
+{
+	struct text_change *change;
+
+	list_for_each_entry(change, &group->changes, node) {
+		*error = change->pending ? queue(change) : 0;
+		if (*error)
+			return change;
+	}
+	return NULL;
+}
+
+/*
+ * What cannot be queued is left out, and the others are queued anew: some of its
+ * sites may be in the queue.  That would not help where nothing can be queued.
+ */
+static int queue_all(struct text_group *group)
+{
+	struct text_change *bad;
+	int error;
+
+	while ((bad = queue_pending(group, &error))) {
+		if (is_queued())
+			text_poke_batch_cancel();
+		if (error == -ENOMEM || error == -EIO || error == -EBUSY)
+			return error;
+		end(bad, error);
+	}
+	return 0;
+}
+
+static int change_text(struct text_group *group)
+{
+	int ret;
+
+	guard(mutex)(&text_mutex);
+	ret = queue_all(group);
+	if (ret || !is_queued())
+		return ret;
+	ret = text_poke_batch_finish();
+	if (ret)
+		text_poke_failed("text group", NULL, ret);
+	return ret;
+}
+
+/* The first error, and no request is left. */
+static int empty(struct text_group *group)
+{
+	struct text_change *change, *next;
+	int ret = 0;
+
+	list_for_each_entry_safe(change, next, &group->changes, node) {
+		list_del_init(&change->node);
+		ret = ret ?: change->error;
+	}
+	return ret;
+}
+
+/**
+ * text_group_commit - change all keys and calls of a group in one batch
+ * @group:	the group; empty afterwards
+ *
+ * A key or call that is already what it shall be is left alone.  One that
+ * cannot be queued is left out.  If the batch fails, all keys and calls
+ * are as they were, and so is the text.  It may be tried again.  A site of a key
+ * whose instruction cannot be changed alone is told of and stays behind, as with
+ * static_key_enable(), which is no error.
+ *
+ * Context: Process context, may sleep; takes cpu_hotplug_lock, jump_label_mutex,
+ * static_call_mutex and text_mutex, in this order.
+ * Return: 0; or the error of the first request that has one, each of which has
+ * been told: -EEXIST if a key was in the group already, and else as of
+ * text_poke_batch_add() and text_poke_batch_finish(), all listed in
+ * <linux/text_poke.h>.  With -EIO some of the text may act as new, and what
+ * both old and new lead to has to stay.
+ */
+int text_group_commit(struct text_group *group)
+{
+	if (list_empty(&group->changes))
+		return 0;
+
+	cpus_read_lock();
+	jump_label_lock();
+	static_call_group_lock();
+	begin_all(group);
+	end_all(group, change_text(group));
+	static_call_group_unlock();
+	jump_label_unlock();
+	cpus_read_unlock();
+	return empty(group);
+}

@@ -1,0 +1,34 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Debug messages that one query switches change in one batch, not in one each.
+
+CONTROL=/proc/dynamic_debug/control
+# Has some messages, and says nothing unless objects come and go.
+FILE=lib/kobject.c
+# Fewer show nothing.
+MESSAGES=3
+
+cd "$(dirname "$0")" || exit 1
+. ./counters.sh
+
+# switched NAME FLAGS
+switched()
+{
+	counters_begin
+	echo "file $FILE $2" > $CONTROL
+	counters_end
+	expect "$1" "$(grown batches) -eq 1"
+}
+
+ktap_print_header
+need_counters
+if [ "$(grep -c "^$FILE:.*=_ " $CONTROL 2>/dev/null)" -lt $MESSAGES ]; then
+	ktap_skip_all "there are no $MESSAGES messages of $FILE to be switched"
+	exit "$KSFT_SKIP"
+fi
+ktap_set_plan 4
+switched messages_on_in_one_batch +p
+expect all_are_on "$(grep -c "^$FILE:.*=_ " $CONTROL) -eq 0"
+switched messages_off_in_one_batch -p
+expect all_are_off "$(grep -c "^$FILE:.*=p " $CONTROL) -eq 0"
+ktap_finished
