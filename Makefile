@@ -6,7 +6,7 @@
 
 MAKEFLAGS += --no-print-directory
 
-COMMANDS := help run check check-full kernel base-kernel boot shell kunit kselftest models mutants \
+COMMANDS := help run check check-full kernel base-kernel deb boot shell kunit kselftest models mutants \
 	    torture cases coverage bench trace page tree refresh series apply unapply setup gates clean
 
 .PHONY: $(COMMANDS)

@@ -23,6 +23,8 @@ VARIABLES = {
     "LLVM": "1: build with clang",
     "KERNEL": "your own Linux 6.12.y tree: the base to build, or what `apply` and `unapply` change",
     "BASE": "1: the same on the unpatched kernel",
+    "FLAVOUR": "Debian's kernel that `deb` goes by: cloud (default where Debian has it) or generic",
+    "DEBUG": "1: packages with BTF and debug information, which take three times as long; not from the environment",
     "KDIR": "the kernel to boot: a build folder (default: build/<arch>)",
     "INITRD": "the initramfs to boot (default: our own)",
     "SMP": "how many CPUs the guest has (default: 2)",
@@ -39,7 +41,7 @@ VARIABLES = {
     "DRY": "1: only say what `apply` would do",
 }
 # Taken only as words of the command, or of make: other programs use variables of that name.
-ASKED = ("OUT", "DATA")
+ASKED = ("OUT", "DATA", "DEBUG")
 HELP, VERSION_WORDS = ("-h", "--help"), ("--version", "-V")
 # Not for the programs we start: the kernel's own make would take them for its options.
 PRIVATE = ("MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES", "MAKELEVEL", "ARCH", "LLVM", "O", "KBUILD_OUTPUT", "CROSS_COMPILE")
@@ -134,6 +136,8 @@ COMMANDS = {
                           "ARCH KERNEL ONLY LIST FRESH TIMEOUT", _pass("full", "main"), one=False),
     "kernel": Command("build/<arch>: the kernel with the series", "ARCH LLVM KERNEL BASE", _kernel),
     "base-kernel": Command("build/base-<arch>: the same without the series", "ARCH LLVM KERNEL", lambda options: _kernel(options, True)),
+    "deb": Command("build/deb/<arch>-<flavour>: packages for Debian of a kernel with the series, configured as Debian's own, and of its perf",
+                   "ARCH FLAVOUR DEBUG KERNEL", _pass("deb", "main")),
     "boot": Command("boot any kernel with any initramfs; it passes if its /init or job does", GUEST, _pass("boot", "main")),
     "shell": Command("an interactive shell in that guest", GUEST, _pass("boot", "shell")),
     "kunit": Command("the KUnit tests", "ARCH LLVM KERNEL TIMEOUT", _pass("check", "kunit"), True),

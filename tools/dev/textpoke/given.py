@@ -10,7 +10,7 @@ from pathlib import Path
 
 from . import arch as arches
 from . import base as bases
-from . import boot, lock, mails, patches, paths, perf
+from . import boot, deb, lock, mails, patches, paths, perf
 from .errors import USAGE, Fail
 
 # More than 64 are more than our kernels take; QEMU lets them take turns.
@@ -121,6 +121,11 @@ def data(command, options):
         raise Fail(USAGE, f"{named} is no recording: {file} does not begin as perf record's files do")
 
 
+def flavour(_, options):
+    """One that Debian has for the architecture."""
+    deb.flavour_of(options.arch, options.get("FLAVOUR"))
+
+
 def _flag(name):
     return lambda _, options: options.flag(name)
 
@@ -129,8 +134,8 @@ def _number(name):
     return lambda _, options: options.number(name)
 
 
-CHECKS = {"ARCH": architecture, "KERNEL": kernel, "KDIR": kernel_folder, "SMP": cpus, "INITRD": initrd, "QEMU_ARGS": words, "OUT": out, "DATA": data,
-          **{name: _flag(name) for name in ("BASE", "LLVM", "LIST", "FRESH", "DRY")},
+CHECKS = {"ARCH": architecture, "KERNEL": kernel, "KDIR": kernel_folder, "SMP": cpus, "INITRD": initrd, "QEMU_ARGS": words, "OUT": out, "DATA": data, "FLAVOUR": flavour,
+          **{name: _flag(name) for name in ("BASE", "LLVM", "LIST", "FRESH", "DRY", "DEBUG")},
           **{name: _number(name) for name in ("TIMEOUT", "MINUTES")}}
 
 
