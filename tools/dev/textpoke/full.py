@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from . import arch as arches
 from . import base as bases
-from . import cases, check, coverage, elsewhere, host, kept, kernel, lint, made, patches, paths, series, suites, tests, torture, worldswitch
+from . import cases, check, coverage, deb, elsewhere, host, installed, kept, kernel, lint, made, patches, paths, series, suites, tests, torture, worldswitch
 from .ktap import PASSED, Result
 from .report import Named as Steps, Picked as Kept
 
@@ -156,6 +156,27 @@ def _releases(report):
                 break
 
 
+# Packages
+
+# Flavour, and whether with debug information, of what is installed and booted; riscv's and powerpc's are only built.
+PACKAGES = (("cloud", False), ("cloud", True))
+
+
+def _packages(report, names):
+    """The packages of `make deb`; where there is a Debian for them they are installed, and its tools used."""
+    for name in names:
+        boots = name in installed.ARCHES
+        for flavour, debug in PACKAGES if boots else ((deb.flavour_of(name), False),):
+            prefix = f"{name}: package {flavour}{' with debug information' * debug}"
+
+            def parts(name=name):
+                return [report.parts(name), list(made.folder(deb.OURS))]
+
+            built = report.keep(f"{prefix}: built", lambda name=name, how=(flavour, debug): installed.packages(name, *how), parts)
+            if built and boots:
+                report.keep(f"{prefix}: installed", lambda name=name, how=(flavour, debug): installed.installed(name, *how), parts)
+
+
 # Every patch
 
 def built_for(patch):
@@ -245,5 +266,6 @@ def main(options):
         report.keep(f"{name}: clang", lambda name=name: _clang_boots(name))
     _suites(report, backends)
     _releases(report)
+    _packages(report, names)
     _every_patch(report, names)
     return report.end()

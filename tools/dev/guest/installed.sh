@@ -1,0 +1,406 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# A service in a Debian that a package of the kernel was installed into: the tools that Debian has,
+# unchanged, while the kernel's text changes beneath them. Each case is a line in the words of the
+# selftests' runner, which goes to the host at once, so that one after which nothing goes on is known.
+#
+#	installed.sh		all of them
+#	installed.sh CASE	one: it passed (0), has nothing to try and says why (4), or failed
+
+. /usr/lib/textpoke/textpoke.sh
+
+TRACING=/sys/kernel/tracing
+STATS=/sys/kernel/debug/text_poke/stats
+STATE=/var/lib/textpoke
+NOTHING=4
+# At least so many pokes is what a tracer that was turned on and off leaves.
+POKES=1000
+MODULES="dummy veth bridge vxlan macvlan tun loop overlay xfs btrfs nf_tables nf_conntrack sch_fq_codel cls_bpf kvm kvm_intel kvm_amd
+	vhost_net nfs dm_mod dm_crypt crc32c_intel ghash_ce aes_ce_blk zram null_blk nbd uinput"
+
+# Without systemd's help, for which a busy host may have no time.
+poweroff()
+{
+	/sbin/poweroff -f "$@"
+}
+
+skip()
+{
+	echo "SKIP $*"
+	exit $NOTHING
+}
+
+# What changes text
+
+keys()
+{
+	switch "$1" /proc/sys/kernel/sched_schedstats /proc/sys/kernel/bpf_stats_enabled \
+		$TRACING/events/sched/enable $TRACING/events/raw_syscalls/enable
+}
+
+tracer()
+{
+	echo "$1" >$TRACING/current_tracer
+}
+
+change_text()
+{
+	tracer function && keys 1 && tracer nop && keys 0
+}
+
+flip_keys()
+{
+	while :; do
+		keys 1
+		keys 0
+	done
+}
+
+flip_all()
+{
+	while change_text; do
+		echo >>$STATE/flips
+	done
+}
+
+# beside FLIPS COMMAND...: what the command says, while text changes as FLIPS has it. All flips have to work.
+beside()
+{
+	local status flipping flips=$1
+	shift
+	: >$STATE/flips
+	echo 0 >$TRACING/tracing_on
+	$flips &
+	flipping=$!
+	"$@"
+	status=$?
+	# Else what it was for may have ended before the text changed once.
+	if [ "$flips" = flip_all ]; then
+		while [ ! -s $STATE/flips ] && kill -0 $flipping; do sleep 1; done
+	fi
+	kill $flipping || status=1
+	wait $flipping
+	calm
+	return $status
+}
+
+# As it was before a case, whatever has become of that.
+calm()
+{
+	tracer nop
+	keys 0
+	echo 1 >$TRACING/tracing_on
+}
+
+# The system
+
+system_runs()
+{
+	local state
+	state=$(systemctl is-system-running --wait)
+	echo "# $state, $(systemd-analyze time | head -n 1)"
+	systemctl --failed --no-legend --plain
+	[ "$state" = running ]
+}
+
+kernel_is_ours()
+{
+	uname -a
+	case $(uname -r) in
+	*textpoke*) cat $STATS ;;
+	*) skip "$(uname -r) is Debian's own" ;;
+	esac
+}
+
+# All of that went through the core.
+core_was_used()
+{
+	[ -r $STATS ] || skip "this kernel has no core"
+	cat $STATS
+	awk -v least=$POKES '$1 == "pokes" { pokes = $2 } END { exit pokes < least }' $STATS
+}
+
+load_modules()
+{
+	local name loaded=
+	for name in $MODULES; do
+		modinfo "$name" >/dev/null 2>&1 || continue
+		# No such device is no fault of the module's.
+		case $name in
+		kvm_*) modprobe "$name" 2>/dev/null ;;
+		*) modprobe "$name" || return ;;
+		esac
+		loaded="$loaded $name"
+	done
+	for name in $loaded; do
+		modprobe -r "$name" 2>/dev/null
+	done
+	set -- $loaded
+	echo "$#:$loaded"
+	[ $# -ge 8 ]
+}
+
+modules()
+{
+	beside flip_all load_modules
+}
+
+# perf
+
+# recorded PERF: it records while text changes, and shows what was recorded.
+recorded()
+{
+	local perf=$1 shown lost
+	rm -rf $STATE/perf.data
+	$perf --version
+	$perf record --kcore -a -e dummy -m 16M -N -B -o $STATE/perf.data -- "$0" change_text || return
+	shown=$($perf script --show-text-poke-events -i $STATE/perf.data | grep -c PERF_RECORD_TEXT_POKE)
+	lost=$($perf report --stats -i $STATE/perf.data 2>/dev/null | awk '$1 == "LOST" && $2 == "events:" { print $3 }')
+	echo "$shown text pokes are shown, ${lost:-0} lost"
+	rm -rf $STATE/perf.data
+	[ "$shown" -ge $POKES ] && [ "${lost:-0}" = 0 ]
+}
+
+perf_of_debian()
+{
+	recorded perf
+}
+
+perf_of_backports()
+{
+	recorded /opt/backports/usr/bin/perf
+}
+
+perf_of_ours()
+{
+	which perf_textpoke >/dev/null || skip "it is not installed"
+	recorded perf_textpoke
+}
+
+# bpftrace
+
+# traced PROGRAM: bpftrace counts something with it while the tracer and keys are switched.
+traced()
+{
+	beside flip_all bpftrace -e "$1 interval:s:20 { exit(); }" >$STATE/bpftrace 2>&1
+	set -- $?
+	cat $STATE/bpftrace
+	[ "$1" = 0 ] && grep -q '^@n: [1-9]' $STATE/bpftrace
+}
+
+bpftrace_kprobe()
+{
+	traced 'kprobe:vfs_read { @n = count(); } kretprobe:vfs_read { @r = count(); }'
+}
+
+bpftrace_kfunc()
+{
+	[ -r /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF: it was built without DEBUG=1"
+	traced 'kfunc:vfs_read { @n = count(); } kretfunc:vfs_write { @w = count(); }'
+}
+
+bpftrace_tracepoint()
+{
+	traced 'tracepoint:sched:sched_switch { @n = count(); } tracepoint:raw_syscalls:sys_enter { @s = count(); }'
+}
+
+bpftrace_wildcard()
+{
+	local functions
+	functions=$(grep -cE '^(ext4|vfs|tcp)_' $TRACING/available_filter_functions)
+	echo "$functions functions"
+	export BPFTRACE_MAX_PROBES=4096
+	traced 'kprobe:ext4_*, kprobe:vfs_*, kprobe:tcp_* { @n = count(); }' && [ "$functions" -ge 500 ]
+}
+
+# Others
+
+trace_cmd()
+{
+	local lines
+	rm -f $STATE/trace.dat*
+	(cd $STATE && beside flip_keys trace-cmd record -p function_graph -m 20000 -o trace.dat ls -lR /etc >/dev/null) || return
+	lines=$(trace-cmd report -i $STATE/trace.dat 2>/dev/null | grep -c '[{};]$')
+	rm -f $STATE/trace.dat*
+	echo "$lines lines of calls"
+	[ "$lines" -ge 1000 ]
+}
+
+# Its own compiler may not understand the headers of a kernel that is newer than it.
+bcc_funccount()
+{
+	[ -e "/lib/modules/$(uname -r)/build" ] || skip "the headers of this kernel are not installed"
+	beside flip_all funccount-bpfcc -d 20 'vfs_*' >$STATE/bcc 2>&1
+	set -- $?
+	if grep -q "Failed to compile" $STATE/bcc; then
+		skip "bcc of this Debian cannot compile against these headers: $(grep -m 1 error: $STATE/bcc)"
+	fi
+	cat $STATE/bcc
+	[ "$1" = 0 ] && grep -qE "^(b')?vfs_" $STATE/bcc
+}
+
+# stressed OPTIONS: what has nothing to do here is none of its failures.
+stressed()
+{
+	beside flip_all stress-ng --timeout 20 "$@" >$STATE/stress 2>&1
+	set -- $?
+	cat $STATE/stress
+	case $1 in
+	# Of some classes a part lacks what it wants, or is not made for this machine.
+	0 | 3 | 4) ! grep -qE "unsuccessful|stress-ng: fail" $STATE/stress || return 1 ;;
+	*) return 1 ;;
+	esac
+	grep -q "successful run completed" $STATE/stress || skip "$(tail -n 1 $STATE/stress)"
+}
+
+stress_hotplug()
+{
+	[ -w /sys/devices/system/cpu/cpu1/online ] || skip "no CPU can be taken off here"
+	stressed --cpu-online 1 --pathological
+}
+
+stress_interrupts()
+{
+	stressed --class interrupt --seq 1 --timeout 2
+}
+
+stress_scheduler()
+{
+	stressed --class scheduler --seq 1 --timeout 1
+}
+
+stress_bpf_and_perf()
+{
+	stressed --perf --timer 1 --switch 1 --sock 1 --mmap 1
+}
+
+stress_modules()
+{
+	stressed --module 1
+}
+
+suspend()
+{
+	grep -q core /sys/power/pm_test 2>/dev/null || skip "this kernel cannot try to suspend"
+	grep -q mem /sys/power/state || skip "this machine cannot suspend"
+	echo core >/sys/power/pm_test
+	tracer function
+	beside flip_keys sh -c 'for turn in 1 2; do echo mem >/sys/power/state || exit; done'
+}
+
+# What is reported
+
+report()
+{
+	echo "$*"
+	echo "$*" >"$OUT"
+}
+
+# The case's own status, or 1 if the kernel has complained meanwhile.
+tried()
+{
+	timeout -k 20 "$1" "$0" "$2" >$STATE/said 2>&1
+	set -- $?
+	calm
+	quiet >>$STATE/said || return 1
+	return $1
+}
+
+# try SECONDS CASE WORDS...: the next line.
+try()
+{
+	local status limit=$1 name=$2
+	shift 2
+	number=$((number + 1))
+	echo $number >$STATE/number
+	tried "$limit" "$name"
+	status=$?
+	case $status in
+	0) report "ok $number $*" ;;
+	"$NOTHING") report "ok $number $* # SKIP $(sed -n 's/^SKIP //p' $STATE/said | tail -n 1)" ;;
+	*)
+		tail -n 15 $STATE/said | while read -r line; do report "# $line"; done
+		report "not ok $number $* # exit=$status"
+		;;
+	esac
+}
+
+all()
+{
+	quiet
+	set -- $?
+	number=1
+	if [ "$1" = 0 ]; then word=ok; else word="not ok"; fi
+	report "$word 1 the kernel boots without a complaint"
+	try 900 system_runs systemd says that the system runs
+	try 60 kernel_is_ours the kernel is the package\'s
+	try 900 modules modules load and go while text changes
+	try 900 perf_of_debian perf of bookworm records text pokes and shows them
+	try 900 perf_of_backports perf of the backports records text pokes and shows them
+	try 900 perf_of_ours perf of the package records text pokes and shows them
+	try 600 bpftrace_kprobe bpftrace has a kprobe while the tracer and keys are switched
+	try 600 bpftrace_kfunc bpftrace has a kfunc while the tracer and keys are switched
+	try 600 bpftrace_tracepoint bpftrace has a tracepoint while the tracer and keys are switched
+	try 900 bpftrace_wildcard bpftrace has 500 probes by wildcard while the tracer and keys are switched
+	try 900 trace_cmd trace-cmd records the graph of functions while keys are switched
+	try 900 bcc_funccount funccount of bcc counts while the tracer and keys are switched
+	try 600 stress_hotplug stress-ng takes CPUs off and on while text changes
+	try 900 stress_interrupts stress-ng\'s class interrupt while text changes
+	try 1200 stress_scheduler stress-ng\'s class scheduler while text changes
+	try 600 stress_bpf_and_perf stress-ng counts events of its own while text changes
+	try 600 stress_modules stress-ng loads modules while text changes
+	try 600 suspend the machine goes to sleep and wakes while keys are switched
+	try 60 core_was_used it was the core that changed text
+}
+
+# The same kernel once more, with the tracer on. What comes then is the next start of this service.
+again()
+{
+	number=$((number + 1))
+	set -- "kexec into the same kernel with the tracer on"
+	if ! grep -q textpoke.kexec /proc/cmdline; then
+		report "ok $number $1 # SKIP under this emulation the next kernel dies, tracer or no tracer"
+		finish
+	fi
+	echo $number >$STATE/number
+	uname -r >$STATE/release
+	if kexec -l "/boot/vmlinuz-$(uname -r)" --initrd="/boot/initrd.img-$(uname -r)" --reuse-cmdline; then
+		tracer function
+		touch $STATE/kexec
+		sync
+		kexec -e
+	fi
+	report "not ok $number $1 # it could not be loaded"
+	finish
+}
+
+came_back()
+{
+	number=$(cat $STATE/number)
+	[ "$(uname -r)" = "$(cat $STATE/release)" ] && systemctl is-system-running --wait && quiet
+	set -- $?
+	if [ "$1" = 0 ]; then word=ok; else word="not ok"; fi
+	report "$word $number kexec into the same kernel with the tracer on"
+	finish
+}
+
+finish()
+{
+	report "1..$number"
+	verdict 0
+}
+
+if [ -n "$1" ]; then
+	"$1"
+	exit
+fi
+mkdir -p $STATE
+OUT=$(textpoke_port out) || exit
+# An emulated CPU may stand still for a while when the host is busy: that is no lockup.
+echo 60 >/proc/sys/kernel/watchdog_thresh
+if [ -e $STATE/kexec ]; then
+	came_back
+fi
+all
+again

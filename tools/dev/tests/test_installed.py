@@ -1,0 +1,393 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A Debian with the packages installed: its disk, what its guest says, and what Debian's own kernel is compared for."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+# pylint: disable=wrong-import-position
+from textpoke import arch as arches  # noqa: E402
+from textpoke import boot, deb, full, host, initramfs, installed, kept, ktap, paths, say  # noqa: E402
+from textpoke.errors import HANG, INFRA, MISSING, OK, Fail  # noqa: E402
+from textpoke.ktap import FAILED, PASSED, SKIPPED, Result  # noqa: E402
+
+X86, ARM64 = arches.get("x86"), arches.get("arm64")
+OURS, THEIRS = "6.12.117-textpoke-cloud", "6.12.95+bpo-cloud-amd64"
+JOB = initramfs.GUEST / "installed.sh"
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.home = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        for name, path in (("CACHE", "cache"), ("BUILD", "build"), ("LOGS", "build/log")):
+            self.enterContext(mock.patch.object(paths, name, self.home / path))
+        for module in (installed, say):
+            self.enterContext(mock.patch.object(module, "say"))
+
+    def root(self, *releases):
+        """A folder that looks like a root with these kernels."""
+        root = self.home / "root"
+        for folder in ("boot", "srv", "etc/systemd/system"):
+            (root / folder).mkdir(parents=True)
+        for release in releases:
+            for name in ("vmlinuz", "initrd.img"):
+                (root / "boot" / f"{name}-{release}").write_text(f"{name} of {release}")
+        return root
+
+
+class Disks(Case):
+    def make(self, root, debs=()):
+        with mock.patch.object(installed, "chrooted") as self.chrooted:
+            return installed.make_disk(X86, root, debs)
+
+    @unittest.skipUnless(shutil.which("mke2fs") and shutil.which("debugfs"), "e2fsprogs is missing")
+    def test_a_disk_with_all_of_it_and_its_kernels_beside_it(self):
+        root, package = self.root(THEIRS, OURS), self.home / "a_1_amd64.deb"
+        package.write_text("a package")
+        with mock.patch.object(installed, "SPARE", 8 << 20):
+            disk = self.make(root, [package])
+        self.assertEqual(disk.releases, (OURS, THEIRS))
+        self.assertEqual(disk.kernel(OURS).read_text(), f"vmlinuz of {OURS}")
+        self.assertEqual(disk.initrd(THEIRS).read_text(), f"initrd.img of {THEIRS}")
+        self.assertIn("/srv/packages/*.deb", self.chrooted.call_args.args[2])
+        listed = subprocess.run(["debugfs", "-R", f"ls -p /{installed.OURS}", disk.path], check=True, capture_output=True, text=True).stdout
+        self.assertRegex(listed, r"/10?0755/0/0/installed\.sh/")
+        unit = subprocess.run(["debugfs", "-R", "cat /etc/systemd/system/multi-user.target.wants/../textpoke.service", disk.path], check=True,
+                              capture_output=True, text=True).stdout
+        self.assertIn(f"ExecStart=/{installed.OURS}/installed.sh", unit)
+        # The root is as it was, for the next package.
+        self.assertEqual(sorted(path.name for path in (root / "srv").iterdir()), [])
+        self.assertFalse((self.home / "build/installed/amd64/disk.part").exists())
+
+    def test_a_package_that_brings_no_kernel_or_initrd_is_a_sentence(self):
+        with self.assertRaisesRegex(Fail, "^the package has put no kernel into "):
+            self.make(self.root(THEIRS))
+        shutil.rmtree(self.home / "root")
+        root = self.root(OURS)
+        (root / f"boot/initrd.img-{OURS}").unlink()
+        with self.assertRaisesRegex(Fail, f"^there is no /boot/initrd.img-{OURS} where the packages were installed"):
+            self.make(root)
+
+
+class Roots(Case):
+    def setUp(self):
+        super().setUp()
+        self.enterContext(mock.patch.object(host, "need"))
+        self.enterContext(mock.patch.object(host, "mirror_of", return_value="mirror"))
+        self.enterContext(mock.patch.object(installed, "_resolver"))
+        self.commands = []
+        self.enterContext(mock.patch.object(installed, "entered", self.enter))
+
+    def enter(self, _, command, what, log):
+        self.commands.append(list(map(str, command)))
+        if command[0] == "mmdebstrap":
+            (installed.home(X86) / "root.part").mkdir(parents=True)
+
+    def test_a_root_is_made_once_and_again_for_other_packages(self):
+        first = installed.make_root(X86)
+        installed.make_root(X86)
+        self.assertEqual([command[0] for command in self.commands], ["mmdebstrap", "sh"])
+        with mock.patch.object(installed, "PACKAGES", ("udev",)):
+            installed.make_root(X86)
+        self.assertEqual(len(self.commands), 4)
+        self.assertTrue(first.is_dir())
+
+    def test_one_that_broke_is_made_again(self):
+        def breaks(_, command, what, log):
+            self.enter(_, command, what, log)
+            raise Fail(INFRA, "no network")
+
+        with mock.patch.object(installed, "entered", breaks), self.assertRaises(Fail):
+            installed.make_root(X86)
+        self.commands.clear()
+        shutil.rmtree(installed.home(X86) / "root.part")
+        installed.make_root(X86)
+        self.assertEqual(len(self.commands), 2)
+
+    def test_it_is_of_the_release_with_its_security_updates_and_backports(self):
+        installed.make_root(X86)
+        words = " ".join(self.commands[0])
+        for suite in installed.SUITES:
+            self.assertIn(f" mirror {suite} main", words)
+
+    def test_only_root_can(self):
+        with mock.patch.object(os, "geteuid", return_value=1000), self.assertRaises(Fail) as caught:
+            next(installed.installed("x86", "cloud", False))
+        self.assertEqual(caught.exception.code, MISSING)
+
+
+class Emulation(Case):
+    """Whose programs need help here."""
+
+    def rule(self, arch, native):
+        with mock.patch.object(installed, "output", return_value=f"{native}\n"), mock.patch.object(host, "need") as need:
+            return installed._rule(arch), [call.args[0] for call in need.call_args_list]
+
+    def test_this_machine_s_own_need_none(self):
+        self.assertEqual(self.rule(X86, "amd64"), ("", []))
+        self.assertEqual(self.rule(ARM64, "arm64"), ("", []))
+
+    def test_arm64_s_do_elsewhere(self):
+        rule, needed = self.rule(ARM64, "amd64")
+        self.assertEqual(needed, ["qemu-user-static"])
+        _, name, kind, offset, magic, mask, interpreter, flags = rule.split(":")
+        self.assertEqual((name, kind, offset, interpreter, flags), ("qemu-aarch64", "M", "", "/usr/bin/qemu-aarch64-static", "F"))
+        magic, mask = (bytes.fromhex(each.replace("\\x", "").replace("ELF", "454c46")) for each in (magic, mask))
+        self.assertEqual(len(magic), len(mask))
+        # A program that can be moved and one that cannot, of that machine and of this.
+        for kind, machine, fits in ((2, 183, True), (3, 183, True), (3, 62, False)):
+            head = b"\x7fELF\x02\x01\x01" + bytes(9) + kind.to_bytes(2, "little") + machine.to_bytes(2, "little")
+            self.assertEqual(all((a ^ b) & c == 0 for a, b, c in zip(head, magic, mask)), fits, (kind, machine))
+
+    def test_others_are_a_sentence(self):
+        with self.assertRaisesRegex(Fail, "^programs of amd64 cannot be executed here"):
+            self.rule(X86, "arm64")
+
+    def enter(self, rule, *command):
+        """The script, with a folder in the place of the kernel's."""
+        misc = self.home / "misc"
+        misc.mkdir(exist_ok=True)
+        (misc / "register").touch()
+        script = installed.ENTER.replace("mount --make-rprivate /\n", "").replace("/proc/sys/fs/binfmt_misc", str(misc))
+        done = subprocess.run(["sh", "-c", script, "sh", rule, *command], check=False, capture_output=True, text=True)
+        return done.returncode, (misc / "register").read_text(), done.stdout, misc
+
+    def test_what_is_registered_goes_again(self):
+        code, registered, said, misc = self.enter(r":qemu-x:M::\x7f:\xff:/q:F", "sh", "-c", "echo ran; exit 3")
+        self.assertEqual((code, registered, said), (3, r":qemu-x:M::\x7f:\xff:/q:F", "ran\n"))
+        self.assertEqual((misc / "qemu-x").read_text(), "-1\n")
+
+    def test_what_was_there_before_stays(self):
+        (self.home / "misc").mkdir()
+        (self.home / "misc/qemu-x").write_text("theirs")
+        self.assertEqual(self.enter(":qemu-x:M", "true")[:2], (0, ""))
+        self.assertEqual((self.home / "misc/qemu-x").read_text(), "theirs")
+
+    def test_nothing_is_where_nothing_is_needed(self):
+        self.assertEqual(self.enter("", "echo", "ran")[:3], (0, "", "ran\n"))
+
+
+class Judging(Case):
+    GOOD = "ok 1 the kernel boots without a complaint\nok 2 a kfunc # SKIP no BTF\n1..2\n"
+    BAD = "ok 1 the kernel boots without a complaint\n# it said so\nnot ok 2 a kfunc # exit=1\n1..2\n"
+
+    def judge(self, *texts, code=OK, badness=()):
+        """The results where the guests report texts, and what was booted."""
+        disk = installed.Disk(self.home / "disk", (OURS, THEIRS))
+        results, booted = [], []
+        for number, text in enumerate(texts):
+            out = self.home / f"out-{number}"
+            out.write_text(text)
+            results.append(boot.Result(code, "a reason", self.home / "console.log", out, 0, list(badness)))
+
+        def boots(_, image, initrd, **how):
+            booted.append((image.name, initrd.name))
+            self.how = how
+            return results[len(booted) - 1]
+
+        with mock.patch.object(boot, "boot", boots), mock.patch.object(boot, "report"):
+            return {each.name: (each.status, each.note) for each in installed.judged(X86, disk)}, [name for name, _ in booted]
+
+    def test_where_nothing_fails_debian_s_kernel_is_not_booted(self):
+        found, booted = self.judge(self.GOOD)
+        self.assertEqual(booted, [f"vmlinuz-{OURS}"])
+        self.assertEqual(found["a kfunc"], (SKIPPED, "no BTF"))
+        self.assertEqual(found["the installed Debian: the kernel does not complain"][0], PASSED)
+
+    def test_what_fails_with_debian_s_kernel_too_is_left_out_with_the_reason(self):
+        found, booted = self.judge(self.BAD, self.BAD)
+        self.assertEqual(booted, [f"vmlinuz-{OURS}", f"vmlinuz-{THEIRS}"])
+        self.assertEqual(found["a kfunc"], (SKIPPED, "with Debian's own kernel as well: exit=1"))
+
+    def test_what_fails_with_ours_alone_is_a_failure(self):
+        self.assertEqual(self.judge(self.BAD, self.GOOD)[0]["a kfunc"], (FAILED, "exit=1"))
+
+    def test_a_guest_of_debian_s_that_ended_early_excuses_nothing(self):
+        early = self.BAD.replace("1..2\n", "")
+        self.assertEqual(self.judge(self.BAD, early)[0]["a kfunc"][0], FAILED)
+
+    def test_a_guest_of_ours_that_ended_early_is_a_failure_whatever_theirs_does(self):
+        early = self.GOOD.replace("1..2\n", "")
+        for theirs in (self.GOOD, early):
+            found, _ = self.judge(early, theirs, code=HANG)
+            self.assertEqual(found["all tests ran"][0], FAILED)
+            self.assertEqual(found["the installed Debian: the guest ends by itself"], (FAILED, "a reason"))
+
+    def test_a_complaint_on_the_console_is_a_failure(self):
+        found, _ = self.judge(self.GOOD, badness=["[  1.0] BUG: it"])
+        self.assertEqual(found["the installed Debian: the kernel does not complain"][0], FAILED)
+
+    def test_nothing_is_written_to_the_disk(self):
+        self.judge(self.GOOD)
+        self.assertIn("snapshot=on", self.how["qemu_args"])
+        self.assertIn(f"file={self.home / 'disk'},", self.how["qemu_args"])
+        self.assertIn("root=/dev/vda ", self.how["append"])
+
+    def test_kexec_is_tried_where_it_works_under_emulation(self):
+        self.assertIn("textpoke.kexec", installed.append(X86))
+        self.assertNotIn("textpoke.kexec", installed.append(ARM64))
+
+
+# Programs that a guest has, in the place of which the job's words are looked at.
+FAKES = {
+    "systemctl": 'case "$*" in *--failed*) ;; *) echo "${STATE_IS:-running}" ;; esac',
+    "systemd-analyze": "echo Startup finished in 9s",
+    "dmesg": 'cat "$HERE/dmesg" 2>/dev/null; rm -f "$HERE/dmesg"; true',
+    "uname": "echo 6.12.117-textpoke-cloud",
+    "perf": 'case "$1" in record) shift; while [ "$1" != -- ]; do shift; done; shift; "$@" ;; '
+            'script) seq -f "PERF_RECORD_TEXT_POKE %g" ${SHOWN:-5000} ;; report) echo "  LOST events:  ${LOST:-0}" ;; *) echo perf 6 ;; esac',
+    "bpftrace": 'echo Attaching 1 probe...; echo; echo "@n: ${COUNTED:-7}"; sleep 0.2',
+    "stress-ng": 'echo "stress-ng: ${STRESS:-info: successful run completed in 1s}"; exit ${STATUS:-0}',
+    "sleep": 'exec /bin/sleep 0.05',
+}
+
+
+class Job(Case):
+    """The guest's script, with programs and files that are not the real ones."""
+
+    def setUp(self):
+        super().setUp()
+        bins, self.lib = self.home / "bin", self.home / "lib"
+        bins.mkdir()
+        self.lib.mkdir()
+        for name, text in FAKES.items():
+            (bins / name).write_text(f"#!/bin/sh\n{text}\n")
+            (bins / name).chmod(0o755)
+        tracing = self.home / "tracing"
+        for folder in ("state", "tracing/events/sched", "tracing/events/raw_syscalls"):
+            (self.home / folder).mkdir(parents=True)
+        for name in ("current_tracer", "tracing_on", "events/sched/enable", "events/raw_syscalls/enable", "available_filter_functions"):
+            (tracing / name).write_text("vfs_read\n" * 600 if "available" in name else "0\n")
+        (self.home / "stats").write_text("batches 3\npokes 70000\n")
+        text = JOB.read_text()
+        for there, here in (("/sys/kernel/tracing\n", f"{tracing}\n"), ("/sys/kernel/debug/text_poke/stats", self.home / "stats"),
+                            ("/var/lib/textpoke", self.home / "state"), ("/usr/lib/textpoke", self.lib),
+                            ("/proc/sys/kernel/sched_schedstats /proc/sys/kernel/bpf_stats_enabled", "/nonexistent")):
+            self.assertIn(there, text)
+            text = text.replace(there, str(here))
+        self.job = self.lib / "installed.sh"
+        self.job.write_text(text)
+        self.job.chmod(0o755)
+        shutil.copy(initramfs.GUEST / "textpoke.sh", self.lib)
+        self.env = {**os.environ, "PATH": f"{bins}:{os.environ['PATH']}", "HERE": str(self.home)}
+
+    def case(self, name, **env):
+        """(status, what it said) of one case."""
+        done = subprocess.run([self.job, name], check=False, capture_output=True, text=True, env=self.env | env, timeout=60)
+        return done.returncode, done.stdout + done.stderr
+
+    def tried(self, name, **env):
+        """The lines of the report for one case."""
+        words = (f'. {self.lib}/textpoke.sh; set --; eval "$(sed "/^if .* ]; then$/,\\$d" {self.job})"; OUT={self.home}/report; number=6; '
+                 f"try 30 {name} some words")
+        subprocess.run(["sh", "-c", words, self.job], check=False, capture_output=True, env=self.env | env, timeout=60)
+        return (self.home / "report").read_text() if (self.home / "report").exists() else ""
+
+    def test_a_system_that_runs(self):
+        self.assertEqual(self.case("system_runs")[0], 0)
+        self.assertEqual(self.case("system_runs", STATE_IS="degraded")[0], 1)
+
+    def test_perf_has_to_show_what_was_poked_and_to_lose_nothing(self):
+        self.assertEqual(self.case("perf_of_debian")[0], 0)
+        self.assertEqual(self.case("perf_of_debian", SHOWN="3")[0], 1)
+        self.assertEqual(self.case("perf_of_debian", LOST="2")[0], 1)
+
+    def test_bpftrace_has_to_count_something(self):
+        self.assertEqual(self.case("bpftrace_kprobe")[0], 0)
+        self.assertEqual(self.case("bpftrace_kprobe", COUNTED="0")[0], 1)
+        self.assertEqual(self.case("bpftrace_wildcard")[0], 0)
+        (self.home / "tracing/available_filter_functions").write_text("vfs_read\n")
+        self.assertEqual(self.case("bpftrace_wildcard")[0], 1)
+
+    def test_text_that_cannot_be_changed_meanwhile_is_a_failure(self):
+        path = self.home / "tracing/current_tracer"
+        path.unlink()
+        path.mkdir()
+        self.assertNotEqual(self.case("bpftrace_kprobe")[0], 0)
+
+    def test_stress_that_had_nothing_to_do_is_told_from_stress_that_failed(self):
+        self.assertEqual(self.case("stress_modules")[0], 0)
+        self.assertEqual(self.case("stress_modules", STRESS="unsuccessful run completed", STATUS="2")[0], 1)
+        self.assertEqual(self.case("stress_modules", STRESS="fail: it broke", STATUS="0")[0], 1)
+        # Ended by a signal of the kernel's, say.
+        self.assertEqual(self.case("stress_modules", STATUS="139")[0], 1)
+        # A part of a class had nothing to do, or all of it.
+        self.assertEqual(self.case("stress_modules", STATUS="4")[0], 0)
+        self.assertEqual(self.case("stress_modules", STRESS="module: not implemented", STATUS="4")[0], 4)
+
+    def test_it_is_the_core_that_has_to_have_done_it(self):
+        self.assertEqual(self.case("core_was_used")[0], 0)
+        (self.home / "stats").write_text("pokes 12\n")
+        self.assertEqual(self.case("core_was_used")[0], 1)
+        (self.home / "stats").unlink()
+        self.assertEqual(self.case("core_was_used")[0], 4)
+
+    def test_what_is_reported(self):
+        self.assertEqual(self.tried("core_was_used"), "ok 7 some words\n")
+
+    def test_what_has_nothing_to_try_says_why(self):
+        (self.home / "stats").unlink()
+        self.assertEqual(self.tried("core_was_used"), "ok 7 some words # SKIP this kernel has no core\n")
+
+    def test_a_failure_says_what_was_said(self):
+        (self.home / "stats").write_text("pokes 12\n")
+        # The report holds the last line, as a file; a port has all of them.
+        self.assertEqual(self.tried("core_was_used"), "not ok 7 some words # exit=1\n")
+
+    def test_a_complaint_of_the_kernel_s_is_a_failure_of_what_was_tried(self):
+        (self.home / "dmesg").write_text("[ 1.0] WARNING: CPU: 0\n")
+        self.assertEqual(self.tried("core_was_used"), "not ok 7 some words # exit=1\n")
+
+    def test_every_case_that_is_tried_is_there(self):
+        text = JOB.read_text()
+        tried = re.findall(r"^\ttry \d+ (\w+) (.+)$", text, re.M)
+        self.assertGreater(len(tried), 15)
+        for name, words in tried:
+            self.assertRegex(text, rf"(?m)^{name}\(\)$")
+            self.assertNotIn("#", " ".join(shlex.split(words)))
+        self.assertEqual(len({words for _, words in tried}), len(tried))
+
+
+class Steps(unittest.TestCase):
+    """Which steps check-full has."""
+
+    def steps(self, *names):
+        report = mock.Mock(spec=kept.Store)
+        done = []
+        report.keep = lambda title, function, parts: done.append(title) or True
+        full._packages(report, names)
+        return done
+
+    def test_installed_where_there_is_a_debian_and_built_everywhere(self):
+        self.assertEqual(self.steps("riscv", "powerpc"), ["riscv: package generic: built", "powerpc: package generic: built"])
+        own = self.steps("x86")
+        self.assertEqual(own[:2], ["x86: package cloud: built", "x86: package cloud: installed"])
+        self.assertEqual(len(own), 4)
+
+    def test_a_step_does_what_its_name_says(self):
+        report, how = mock.Mock(), []
+        report.keep = lambda title, function, parts: how.append((title, list(function()))) or True
+        with mock.patch.object(installed, "packages", lambda *what: [what]), mock.patch.object(installed, "installed", lambda *what: [what]):
+            full._packages(report, ["arm64"])
+        self.assertEqual([what for _, what in how], [[("arm64", "cloud", debug)] for debug in (False, False, True, True)])
+
+    def test_symbols_are_not_installed(self):
+        debs = [Path("linux-image-x_1_amd64.deb"), Path("linux-image-x-dbg_1_amd64.deb")]
+        with mock.patch.object(deb, "build", return_value=(None, debs)), mock.patch.object(installed, "make_root"), \
+                mock.patch.object(installed, "make_disk") as disk, mock.patch.object(installed, "judged", return_value=[]), \
+                mock.patch.object(os, "geteuid", return_value=0):
+            list(installed.installed("x86", "cloud", True))
+        self.assertEqual(disk.call_args.args[2], debs[:1])
+
+
+if __name__ == "__main__":
+    unittest.main()
