@@ -262,22 +262,17 @@ stress_hotplug()
 
 stress_interrupts()
 {
-	stressed --class interrupt --seq 1 --timeout 2
+	stressed --class interrupt --sequential 1 --timeout 2
 }
 
 stress_scheduler()
 {
-	stressed --class scheduler --seq 1 --timeout 1
+	stressed --class scheduler --sequential 1 --timeout 1
 }
 
-stress_bpf_and_perf()
+stress_perf()
 {
 	stressed --perf --timer 1 --switch 1 --sock 1 --mmap 1
-}
-
-stress_modules()
-{
-	stressed --module 1
 }
 
 suspend()
@@ -348,8 +343,7 @@ all()
 	try 600 stress_hotplug stress-ng takes CPUs off and on while text changes
 	try 900 stress_interrupts stress-ng\'s class interrupt while text changes
 	try 1200 stress_scheduler stress-ng\'s class scheduler while text changes
-	try 600 stress_bpf_and_perf stress-ng counts events of its own while text changes
-	try 600 stress_modules stress-ng loads modules while text changes
+	try 600 stress_perf stress-ng counts events of its own while text changes
 	try 600 suspend the machine goes to sleep and wakes while keys are switched
 	try 60 core_was_used it was the core that changed text
 }

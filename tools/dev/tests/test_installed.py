@@ -315,14 +315,14 @@ class Job(Case):
         self.assertNotEqual(self.case("bpftrace_kprobe")[0], 0)
 
     def test_stress_that_had_nothing_to_do_is_told_from_stress_that_failed(self):
-        self.assertEqual(self.case("stress_modules")[0], 0)
-        self.assertEqual(self.case("stress_modules", STRESS="unsuccessful run completed", STATUS="2")[0], 1)
-        self.assertEqual(self.case("stress_modules", STRESS="fail: it broke", STATUS="0")[0], 1)
+        self.assertEqual(self.case("stress_perf")[0], 0)
+        self.assertEqual(self.case("stress_perf", STRESS="unsuccessful run completed", STATUS="2")[0], 1)
+        self.assertEqual(self.case("stress_perf", STRESS="fail: it broke", STATUS="0")[0], 1)
         # Ended by a signal of the kernel's, say.
-        self.assertEqual(self.case("stress_modules", STATUS="139")[0], 1)
+        self.assertEqual(self.case("stress_perf", STATUS="139")[0], 1)
         # A part of a class had nothing to do, or all of it.
-        self.assertEqual(self.case("stress_modules", STATUS="4")[0], 0)
-        self.assertEqual(self.case("stress_modules", STRESS="module: not implemented", STATUS="4")[0], 4)
+        self.assertEqual(self.case("stress_perf", STATUS="4")[0], 0)
+        self.assertEqual(self.case("stress_perf", STRESS="info: perf: not implemented", STATUS="4")[0], 4)
 
     def test_it_is_the_core_that_has_to_have_done_it(self):
         self.assertEqual(self.case("core_was_used")[0], 0)

@@ -24,7 +24,7 @@ BACKPORTS = f"{RELEASE}-backports"
 SUITES = (RELEASE, f"{RELEASE}{host.SECURITY}", BACKPORTS)
 # What boots, what a user traces with, and libraries of the backports' perf.
 PACKAGES = ("systemd-sysv", "udev", "dbus", "kmod", "initramfs-tools", "linux-base", "procps", "util-linux", "zstd", "ca-certificates",
-            "linux-perf", "bpftrace", "bpfcc-tools", "trace-cmd", "stress-ng", "kexec-tools", "libcapstone4", "libpfm4", "libtraceevent1")
+            "linux-perf", "bpftrace", "bpfcc-tools", "trace-cmd", "stress-ng", "kexec-tools", "libcapstone4", "libdebuginfod1", "libpfm4", "libtraceevent1")
 # Where these have a package, beside the flavour's own: what is compared with.
 ARCHES = ("x86", "arm64")
 OWN_KERNEL = "linux-image-cloud-{debarch}"
@@ -72,6 +72,7 @@ PREPARE = f"""set -e
 apt-get -q update
 cd /tmp && apt-get -q download linux-perf/{BACKPORTS}
 dpkg-deb --extract linux-perf_*.deb /opt/backports && rm linux-perf_*.deb
+/opt/backports/usr/bin/perf --version
 apt-get -q install -y --no-install-recommends -t {BACKPORTS} {{kernel}}
 apt-get clean
 """
@@ -110,7 +111,7 @@ def _rule(arch):
         return ""
     if arch.name not in EMULATED:
         raise Fail(MISSING, f"programs of {arch.debarch} cannot be executed here")
-    host.need("qemu-user-static", suite=host.BACKPORTS)
+    host.need("qemu-user-static")
     return EMULATED[arch.name][1]
 
 
