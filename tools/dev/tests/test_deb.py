@@ -243,9 +243,9 @@ class Building(Case):
             for name in (*names, "linux-upstream_1_amd64.changes", "linux-upstream_1_amd64.buildinfo"):
                 (kdir.parent / name).touch()
 
-    def build(self, **how):
+    def build(self, arch="x86", **how):
         self.targets.clear()
-        return [path.name for path in deb.build("x86", **how)[1]]
+        return [path.name for path in deb.build(arch, **how)[1]]
 
     def test_packages_of_image_headers_and_perf(self):
         names = self.build()
@@ -316,6 +316,27 @@ class Building(Case):
                 self.assertIsNone(env[name])
         # Else the version's object would be compiled and the kernel linked once more as it is packed.
         self.assertEqual(env["KDEB_PKGVERSION"].rpartition("-")[2], env["KBUILD_BUILD_VERSION"])
+
+    def test_for_another_machine_it_packs_with_a_compiler_that_finds_that_machine_s_openssl(self):
+        real = self.home / "gcc"
+        real.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
+        real.chmod(0o755)
+        for name in ("arm64", "riscv", "powerpc"):
+            with mock.patch.object(host, "unpack_foreign", return_value=self.home / "ssl") as unpacked, \
+                    mock.patch.object(deb.shutil, "which", return_value=str(real)):
+                self.build(name)
+            self.assertIn("libssl-dev", unpacked.call_args.args[0])
+            paths_of = {cmd[-1]: env.get("PATH") for cmd, env in self.calls[-3:]}
+            self.assertIsNone(paths_of["all"])
+            first = Path(paths_of["bindeb-pkg"].split(":")[0]) / f"{arches.get(name).cross}gcc"
+            said = subprocess.run([first, "a b.c"], check=True, capture_output=True, text=True).stdout.splitlines()
+            self.assertIn("a b.c", said)
+            self.assertIn(f"{self.home}/ssl/usr/include/{perf.GUESTS[name].triplet}", said)
+            self.assertIn(f"-L{self.home}/ssl/usr/lib/{perf.GUESTS[name].triplet}", said)
+
+    def test_for_this_machine_it_needs_none(self):
+        with mock.patch.object(deb, "compiler", side_effect=AssertionError("it was asked for")):
+            self.build()
 
     def test_what_to_type_is_said_last(self):
         with contextlib.redirect_stdout(io.StringIO()) as out:

@@ -18,8 +18,8 @@ from pathlib import Path
 
 from . import arch as arches
 from . import base as bases
-from . import host, kernel, made, paths, perfdeb, series
-from .errors import INFRA, USAGE, Fail
+from . import host, kernel, made, paths, perf, perfdeb, series
+from .errors import INFRA, MISSING, USAGE, Fail
 from .say import output, run, say
 
 OURS = paths.DEV / "deb"
@@ -38,6 +38,12 @@ WANTED = re.compile("TEXT_POKE|NO_HZ_FULL|LIVEPATCH|X86_KERNEL_IBT|ARM64_BTI_KER
                     "DEBUG_INFO_BTF")
 # What compilers and other tools are like is not asked for.
 TOOLS = re.compile(r"(CC|GCC|CLANG|AS|LD|LLD|RUSTC|PAHOLE|TOOLS|BINDGEN|HAVE|ARCH_HAS|ARCH_WANT|ARCH_SUPPORTS)_|.*_HAS_|GCC\d+_")
+# Among the headers are programs for the machine that they are for. One of them, sign-file, is linked with OpenSSL, of which
+# there is but this machine's own here.
+SSL = {"bookworm": ("libssl-dev", "libssl3"), "trixie": ("libssl-dev", "libssl3t64")}
+COMPILER = """#!/bin/sh
+exec {compiler} -isystem {top}/usr/include -isystem {top}/usr/include/{triplet} "$@" -L{top}/usr/lib/{triplet} -Wl,--allow-shlib-undefined
+"""
 NOT_FOR_USE = "linux-libc-dev"  # bindeb-pkg makes it as well; it would take the place of Debian's
 
 
@@ -207,8 +213,8 @@ def words(deb):
     return [f"O={deb.kdir}", f"ARCH={deb.arch.name}", f"CROSS_COMPILE={deb.arch.cross}", "LOCALVERSION="]
 
 
-def _make(deb, target, doing, log):
-    env = dict.fromkeys((*kernel.UNSET, *UNSET)) | kernel.FIXED | PACKED | {"KDEB_PKGVERSION": deb.version}
+def _make(deb, target, doing, log, more=()):
+    env = dict.fromkeys((*kernel.UNSET, *UNSET)) | kernel.FIXED | PACKED | {"KDEB_PKGVERSION": deb.version} | dict(more)
     run(["make", "-C", deb.source, f"-j{len(os.sched_getaffinity(0))}", *words(deb), *target.split()],
         log=deb.log(log), what=f"{doing} the {deb.name} kernel", env=env)
 
@@ -226,6 +232,19 @@ def configure(deb, theirs):
     asked.write_text(whole)
 
 
+def compiler(deb):
+    """The folder of a compiler that finds the architecture's own OpenSSL; it goes by the same name, so that nothing is compiled again."""
+    name, guest = f"{deb.arch.cross}gcc", perf.GUESTS[deb.arch.name]
+    top = host.unpack_foreign(SSL[guest.suite], deb.arch.debarch, guest.suite, paths.BUILD / "foreign" / f"ssl-{deb.arch.name}")
+    if not (real := shutil.which(name)):
+        raise Fail(MISSING, f"{name} is missing: run `make setup` as root")
+    program = deb.folder / "bin" / name
+    program.parent.mkdir(parents=True, exist_ok=True)
+    program.write_text(COMPILER.format(compiler=real, top=top, triplet=guest.triplet))
+    program.chmod(0o755)
+    return program.parent
+
+
 def _made(deb):
     """The packages that bindeb-pkg says it has made, but for what is of no use beside Debian's."""
     listed = [line.split()[0] for line in paths.noted(deb.kdir / "debian/files").splitlines() if line.split()]
@@ -239,7 +258,7 @@ def _package_kernel(deb):
     for path in deb.folder.glob("*.deb"):
         path.unlink()
     say(f"packing the {deb.name} kernel, log in {deb.log('pack')}")
-    _make(deb, "bindeb-pkg", "packing", "pack")
+    _make(deb, "bindeb-pkg", "packing", "pack", {"PATH": f"{compiler(deb)}:{os.environ['PATH']}"} if deb.arch.cross else {})
     names = _made(deb)
     if not names or (gone := [name for name in names if not (deb.folder / name).exists()]):
         raise Fail(INFRA, f"packing made no {gone[0] if names else 'packages'}: see {deb.log('pack')}")
