@@ -338,6 +338,17 @@ class Building(Case):
         with mock.patch.object(deb, "compiler", side_effect=AssertionError("it was asked for")):
             self.build()
 
+    def test_setup_installs_all_that_it_needs(self):
+        host.need.reset_mock()
+        with mock.patch.object(host, "setup") as others:
+            deb.setup()
+        others.assert_called_once()
+        said = {name for call in host.need.call_args_list for name in call.args}
+        self.build()
+        # What is the others' is in host.py.
+        rest = {*host.BUILD, *host.PERF, *host.BTF}
+        self.assertLessEqual({name for call in host.need.call_args_list for name in call.args} - rest, said)
+
     def test_what_to_type_is_said_last(self):
         with contextlib.redirect_stdout(io.StringIO()) as out:
             deb.main(mock.Mock(arch="x86", get=lambda *_: None, flag=lambda _: False))

@@ -180,14 +180,14 @@ class Judging(Case):
     GOOD = "ok 1 the kernel boots without a complaint\nok 2 a kfunc # SKIP no BTF\n1..2\n"
     BAD = "ok 1 the kernel boots without a complaint\n# it said so\nnot ok 2 a kfunc # exit=1\n1..2\n"
 
-    def judge(self, *texts, code=OK, badness=()):
+    def judge(self, *texts, code=OK, badness=((), ())):
         """The results where the guests report texts, and what was booted."""
         disk = installed.Disk(self.home / "disk", (OURS, THEIRS))
         results, booted = [], []
         for number, text in enumerate(texts):
             out = self.home / f"out-{number}"
             out.write_text(text)
-            results.append(boot.Result(code, "a reason", self.home / "console.log", out, 0, list(badness)))
+            results.append(boot.Result(code, "a reason", self.home / "console.log", out, 0, list(badness[number])))
 
         def boots(_, image, initrd, **how):
             booted.append((image.name, initrd.name))
@@ -215,6 +215,10 @@ class Judging(Case):
         early = self.BAD.replace("1..2\n", "")
         self.assertEqual(self.judge(self.BAD, early)[0]["a kfunc"][0], FAILED)
 
+    def test_an_early_end_goes_by_these_names(self):
+        ended = installed.tests.guest_results(installed.GUEST, boot.Result(HANG, "", self.home / "log", self.home / "out"))
+        self.assertEqual((ktap.parse("ok 1 a\n")[-1].name, ended[0].name), installed.WHOLE)
+
     def test_a_guest_of_ours_that_ended_early_is_a_failure_whatever_theirs_does(self):
         early = self.GOOD.replace("1..2\n", "")
         for theirs in (self.GOOD, early):
@@ -222,9 +226,15 @@ class Judging(Case):
             self.assertEqual(found["all tests ran"][0], FAILED)
             self.assertEqual(found["the installed Debian: the guest ends by itself"], (FAILED, "a reason"))
 
-    def test_a_complaint_on_the_console_is_a_failure(self):
-        found, _ = self.judge(self.GOOD, badness=["[  1.0] BUG: it"])
-        self.assertEqual(found["the installed Debian: the kernel does not complain"][0], FAILED)
+    def test_a_complaint_on_the_console_is_a_failure_unless_debian_s_kernel_has_it_too(self):
+        name = "the installed Debian: the kernel does not complain"
+        for theirs, status in ((["[  2.0] BUG: it, CPU 1"], SKIPPED), ([], FAILED), (["[  1.0] BUG: something else"], FAILED)):
+            found, booted = self.judge(self.GOOD, self.GOOD, badness=(["[  1.0] BUG: it, CPU 0"], theirs))
+            self.assertEqual((found[name][0], len(booted)), (status, 2))
+
+    def test_another_failure_than_theirs_stays_one(self):
+        theirs = self.BAD.replace("exit=1", "exit=1 [ 1.0] WARNING: CPU: 0")
+        self.assertEqual(self.judge(self.BAD, theirs)[0]["a kfunc"][0], FAILED)
 
     def test_nothing_is_written_to_the_disk(self):
         self.judge(self.GOOD)
@@ -341,11 +351,11 @@ class Job(Case):
     def test_a_failure_says_what_was_said(self):
         (self.home / "stats").write_text("pokes 12\n")
         # The report holds the last line, as a file; a port has all of them.
-        self.assertEqual(self.tried("core_was_used"), "not ok 7 some words # exit=1\n")
+        self.assertEqual(self.tried("core_was_used"), "not ok 7 some words # exit=1 \n")
 
     def test_a_complaint_of_the_kernel_s_is_a_failure_of_what_was_tried(self):
-        (self.home / "dmesg").write_text("[ 1.0] WARNING: CPU: 0\n")
-        self.assertEqual(self.tried("core_was_used"), "not ok 7 some words # exit=1\n")
+        (self.home / "dmesg").write_text("[ 1.0] all is well\n[ 1.0] WARNING: CPU: 0\n")
+        self.assertEqual(self.tried("core_was_used"), "not ok 7 some words # exit=1 [ 1.0] WARNING: CPU: 0\n")
 
     def test_every_case_that_is_tried_is_there(self):
         text = JOB.read_text()

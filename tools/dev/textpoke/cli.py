@@ -163,7 +163,7 @@ COMMANDS = {
     "apply": Command("apply the series to your tree: make apply KERNEL=/path/to/linux", "KERNEL DRY",
                      lambda options: _module("apply").apply(options.flag("DRY"))),
     "unapply": Command("take it out again: make unapply KERNEL=/path/to/linux", "KERNEL", _call("apply", "unapply")),
-    "setup": Command("install every package that any command needs (as root)", "", _call("host", "setup"), uses_build=False),
+    "setup": Command("install every package that any command needs (as root)", "", _call("deb", "setup"), uses_build=False),
     "gates": Command("check that patches and files fit together", "", _call("gates", "gates")),
     "clean": Command("remove what is in build/, but for work in build/tree that is nowhere else", "", _call("clean", "clean"), uses_build=False),
 }

@@ -314,6 +314,12 @@ def build(arch, flavour=None, debug=False):
     return deb, found
 
 
+def setup():
+    """`setup`: what packages are made with, besides all that other commands need."""
+    host.need(*PACKAGES)
+    host.setup()
+
+
 def _shown(path):
     """A path as it is typed where the user is."""
     near = os.path.relpath(path)
