@@ -265,9 +265,10 @@ stress_interrupts()
 	stressed --class interrupt --sequential 1 --timeout 2
 }
 
+# Without those that are there to make a kernel complain, or to fill a machine.
 stress_scheduler()
 {
-	stressed --class scheduler --sequential 1 --timeout 1
+	stressed --class scheduler --exclude softlockup,forkheavy,loadavg --sequential 1 --timeout 1
 }
 
 stress_perf()

@@ -72,6 +72,20 @@ class Values(Case):
             cli.parse(["boot", f"KDIR={self.home}"])
             cli.parse(["boot", f"KDIR={image}"])
 
+    def test_packages_that_debian_has_nothing_to_go_by_for(self):
+        self.usage("deb", "ARCH=i386", says="no kernel of Debian's to go by for ARCH=i386: use x86, arm64, riscv, powerpc")
+        self.usage("deb", "ARCH=riscv", "FLAVOUR=cloud", says="use generic")
+        self.usage("deb", "FLAVOUR=rt", says="FLAVOUR=rt is none that Debian has for ARCH=arm64: use cloud or generic")
+        self.usage("deb", "DEBUG=yes", says="DEBUG=yes is not 0 or 1")
+        self.usage("kernel", "FLAVOUR=cloud", says="FLAVOUR means nothing to kernel")
+        cli.parse(["deb", "ARCH=riscv", "DEBUG=1"])
+
+    def test_another_program_s_debug_is_none_of_ours(self):
+        os.environ["DEBUG"] = "app:*"
+        with contextlib.redirect_stderr(io.StringIO()):
+            _, options = cli.parse(["deb"])
+        self.assertIsNone(options.get("DEBUG"))
+
     def test_more_cpus_than_there_can_be(self):
         self.usage("boot", "SMP=999", says="SMP=999 is too many")
         cli.parse(["boot", f"SMP={given.MOST_CPUS}"])

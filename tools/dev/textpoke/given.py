@@ -134,7 +134,8 @@ def _number(name):
     return lambda _, options: options.number(name)
 
 
-CHECKS = {"ARCH": architecture, "KERNEL": kernel, "KDIR": kernel_folder, "SMP": cpus, "INITRD": initrd, "QEMU_ARGS": words, "OUT": out, "DATA": data, "FLAVOUR": flavour,
+CHECKS = {"ARCH": architecture, "KERNEL": kernel, "KDIR": kernel_folder, "SMP": cpus, "INITRD": initrd, "QEMU_ARGS": words, "OUT": out, "DATA": data,
+          "FLAVOUR": flavour,
           **{name: _flag(name) for name in ("BASE", "LLVM", "LIST", "FRESH", "DRY", "DEBUG")},
           **{name: _number(name) for name in ("TIMEOUT", "MINUTES")}}
 

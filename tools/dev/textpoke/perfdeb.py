@@ -68,8 +68,9 @@ def _depends_there(arch, program):
 
 def control(debarch, version, needs, size):
     """The text of the package's control file."""
+    does = DECODES if debarch == arches.get(HERE).debarch else RECORDS
     fields = {"Package": NAME, "Version": version, "Architecture": debarch, "Maintainer": "Text Poke <text-poke@localhost>",
-              "Installed-Size": size, "Depends": needs, "Section": "kernel", "Priority": "optional", "Description": DESCRIPTION + (DECODES if debarch == arches.get(HERE).debarch else RECORDS)}
+              "Installed-Size": size, "Depends": needs, "Section": "kernel", "Priority": "optional", "Description": DESCRIPTION + does}
     return "".join(f"{name}: {value}\n" for name, value in fields.items())
 
 
