@@ -27,7 +27,7 @@ CONFIG = "linux-config-6.12"
 PACKAGES = ("debhelper", "dpkg-dev", "libssl-dev")
 # What must not come about by itself, beside what kernel.py takes from the environment.
 UNSET = ("DEBUG", "DEB_BUILD_OPTIONS", "DEB_BUILD_PROFILES", "DPKG_FLAGS", "KBUILD_DEBARCH", "KDEB_SOURCENAME", "KDEB_HOOKDIR")
-# Who has packed it, and that it is of no release of Debian's. zstd: xz takes a quarter of an hour for debug information.
+# Who has packed it, and that it is of no release of Debian's. zstd, for xz takes its time over debug information.
 PACKED = {"DEBFULLNAME": "Text Poke", "DEBEMAIL": "text-poke@localhost", "KDEB_CHANGELOG_DIST": "unstable", "KDEB_COMPRESS": "zstd"}
 # GiB that the whole takes: without debug information, and with it.
 ROOM = {"cloud": (6, 20), "generic": (14, 60)}
@@ -304,7 +304,8 @@ def build(arch, flavour=None, debug=False):
     host.need(*host.BUILD, *PACKAGES, *host.PERF, *known.compiler_packages, *(host.BTF if debug else ()))
     deb = plan(arch, flavour, debug)
     with host.locked(f"deb-{deb.name}", paths.BUILD):
-        theirs = debians(known, flavour, bases.current().package)
+        base = bases.current()
+        theirs = debians(known, flavour, base.package or base.version)
         key = made.safely(lambda: parts(deb, theirs))
         if not (found := finished(deb, key)):
             (deb.folder / ".made").unlink(missing_ok=True)
