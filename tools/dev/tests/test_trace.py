@@ -20,7 +20,7 @@ PHYSICAL = 1 << 40  # a CPU's base: any with the upper bit
 ENCODER = """
 #include "encode.h"
 static void enter(int cpu, uint64_t to) { printf("enter %d %llx\\n", cpu, (unsigned long long)to); fclose(encode_file("aux", cpu)); }
-static void leave(int cpu) { printf("leave %d\\n", cpu); }
+static void leave(int cpu, const struct insn *last) { printf("leave %d\\n", cpu); }
 static void lose(int cpu, uint64_t at) { printf("lose %d %llx\\n", cpu, (unsigned long long)at); }
 static void branch(int cpu, const struct insn *insn, bool taken, uint64_t to)
 {
@@ -32,8 +32,8 @@ static void trap(int cpu, int kind, uint64_t from, uint64_t to)
 {
 	printf("trap %d %d %llx %llx at %llu\\n", cpu, kind, (unsigned long long)from, (unsigned long long)to, (unsigned long long)path_clock());
 }
-static void straight(int cpu, uint32_t insns) { }
-const struct path pt_encoder = { enter, leave, lose, branch, trap, straight };
+static void run(int cpu, uint64_t addr, uint32_t insns) { }
+const struct path pt_encoder = { enter, leave, lose, branch, trap, run };
 void pt_finish(void) { }
 """
 
@@ -303,6 +303,42 @@ class Programs(unittest.TestCase):
         self.log.run(self.jcc, 1).run(self.far, 1).put(Log.END)
         self.assertEqual(self.path()[1:], [f"lose 0 {BASE + 1:x}", f"enter 0 {BASE + 0x100:x}"])
         self.assertIn("gaps 1", self.did("encode", "x86"))
+
+    # CoreSight: packets as bytes
+
+    def etm(self, *words):
+        code = [self.log.block(BASE + 0x1000 + 4 * at, struct.pack("<I", word)) for at, word in words]
+        return code
+
+    def packets(self):
+        self.did("encode", "arm64")
+        return (self.folder / "aux.0").read_bytes()
+
+    def test_etm_begins_with_sync_and_place(self):
+        nop, = self.etm((0, 0xd503201f))
+        self.log.run(nop, 1).put(Log.END)
+        place = b"\x85\x00\x08\x00\x81" + b"\xff" * 4 + b"\xb1\x01\0\0\0"
+        self.assertEqual(self.packets(), b"\0" * 11 + b"\x80\x01\x01\0" + b"\x04" + place + b"\x02\x88\x27")
+
+    def test_etm_tells_branches_and_isb_by_atoms_and_where_an_indirect_one_leads(self):
+        bne, isb, ret = self.etm((0, 0x54000041), (1, 0xd5033fdf), (2, 0xd65f03c0))
+        self.log.run(bne, 1).run(isb, 1).run(ret, 1).run(bne, 1).run(ret, 1).run(bne, 0).put(Log.END)
+        address = b"\x9d\x00\x08\x00\x81" + b"\xff" * 4
+        self.assertEqual(self.packets()[33:], b"\xf6\xf7\xf7" + address + b"\xf7\xf7" + address)
+
+    def test_etm_tells_of_an_exception_where_and_what_it_is(self):
+        nop, brk, vector = self.etm((0, 0xd503201f), (1, 0xd4200000), (16, 0xd503201f))
+        self.log.run(nop, 1).run(brk, 0).put(Log.TRAP, 1, BASE + 0x1004, BASE + 0x1040).run(vector, 1).put(Log.END)
+        packets = self.packets()[33:]
+        self.assertEqual(packets[:11], b"\x06" + bytes([6 << 1 | 1]) + b"\x9d\x01\x08\x00\x81" + b"\xff" * 4)
+        self.assertEqual(packets[11:14], b"\x85\x10\x08")
+        self.assertEqual(struct.unpack("<3Q", (self.folder / "truth.0").read_bytes())[:2], (BASE + 0x1000, BASE + 0x1040))
+
+    def test_etm_has_one_branch_where_an_exception_comes_at_once(self):
+        ret, at, vector = self.etm((0, 0xd65f03c0), (8, 0xd503201f), (16, 0xd503201f))
+        self.log.run(ret, 1).run(at, 0).put(Log.TRAP, 0, BASE + 0x1020, BASE + 0x1040).run(vector, 1).put(Log.END)
+        self.packets()
+        self.assertEqual(struct.unpack("<3Q", (self.folder / "truth.0").read_bytes())[:2], (BASE + 0x1000, BASE + 0x1040))
 
     def test_before_the_clock_is_read_nothing_is_placed(self):
         self.log.entries = b""

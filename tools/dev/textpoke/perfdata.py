@@ -215,6 +215,23 @@ def _pt_info(pmu, _, conversion):
 
 PT = Unit(1, 1 << 13 | 1 << 11 | 1 << 10 | 1, 0, _pt_info)
 
+ETM_MAGIC, ETM_PARAMETERS = 0x4040404040404040, 8
+
+
+def _etm_info(pmu, cpus, _):
+    """Of tools/perf/util/cs-etm.h, version 1: of each unit its registers, and that its timestamps are of the CPUs' clock.
+
+    TRCCONFIGR: timestamps, context ids; IDR0: their size, commit is not told; IDR1: ETMv4; IDR2: sizes of
+    context ids and addresses, and that waiting is no branch.
+    """
+    words = [1, pmu << 32 | cpus, 0]
+    for cpu in range(cpus):
+        words += [ETM_MAGIC, cpu, ETM_PARAMETERS, 1 << 11 | 1 << 6, 0x10 + 2 * cpu, 8 << 24 | 1 << 29, 4 << 8 | 4 << 4, 0x488, 0, 0xcc, 1]
+    return tuple(words)
+
+
+ETM = Unit(3, 1 << 28 | 1 << 14, 0x100, _etm_info)
+
 
 def _selection(parts, unit, cpus):
     """The attribute of the trace, in the form of the guest's own."""

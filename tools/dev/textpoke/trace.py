@@ -33,10 +33,10 @@ WHERE = "/tmp/trace"  # in the guest
 # The one place where the QEMU is chosen. The plugin is written for version 7 of its interface, which
 # has callbacks for exceptions; QEMU 10 has not. It changes between releases: see tools/dev/trace/qemu.h.
 SUITES = ("trixie-backports", "trixie")
-PACKAGES = {"x86": ("qemu-system-x86",)}
+PACKAGES = {"x86": ("qemu-system-x86",), "arm64": ("qemu-system-arm",)}
 DATA = ("qemu", "seabios")  # folders of what QEMU loads itself
 LIBIPT, LIBIPT_SUITE = ("libipt-dev", "libipt2"), "bookworm"
-PROGRAM = ("trace.c", "compare.c", "image.c", "path.c", "pt.c", "walk.c", "x86.c")
+PROGRAM = ("trace.c", "arm64.c", "compare.c", "etm.c", "image.c", "path.c", "pt.c", "walk.c", "x86.c")
 WARNINGS = ("-Wall", "-Wextra", "-Wno-unused-parameter")
 # The same instructions each time: the guest's clock begins at the same moment, and passes with them.
 REPEATABLE = f"{boot.COUNTED} -rtc base=2024-01-01T00:00:00,clock=vm -seed 1"
@@ -57,7 +57,10 @@ class Machine:
     physical: int  # what the kernel's text is moved by from where it is loaded
 
 
-MACHINES = {"x86": Machine(perfdata.PT, "__x64_sys_sync", 0xffffffff80000000)}
+MACHINES = {
+    "x86": Machine(perfdata.PT, "__x64_sys_sync", 0xffffffff80000000),
+    "arm64": Machine(perfdata.ETM, "__arm64_sys_sync", 0xffff800080000000 - 0x40200000),
+}
 
 
 @dataclass

@@ -21,8 +21,8 @@ FILE *encode_file(const char *name, int cpu);
 
 void encode_truth(int cpu, uint64_t from, uint64_t to);
 
-/* Of Intel PT. */
-extern const struct path pt_encoder;
+/* Of Intel PT, and of ETMv4; the first has to be told that there is no more. */
+extern const struct path pt_encoder, etm_encoder;
 void pt_finish(void);
 
 #endif

@@ -10,6 +10,8 @@ enum kind {
 	MAY_JUMP,	/* to one fixed place */
 	JUMPS,		/* there, always */
 	LEAPS,		/* to wherever a register or memory says */
+	RETURNS,	/* the same, from an exception */
+	IS_TOLD,	/* to the next one, but a trace unit tells of it (ISB) */
 };
 
 struct insn {
@@ -22,6 +24,6 @@ struct isa {
 	struct insn (*read)(uint64_t addr, const uint8_t *code, uint32_t length);
 };
 
-extern const struct isa x86;
+extern const struct isa x86, arm64;
 
 #endif

@@ -14,6 +14,7 @@ static bool known_bias;	/* before the clock was read nothing can be placed */
 static struct {
 	bool inside;
 	struct insn last;
+	const uint8_t *stopped;
 } state[CPUS];
 
 uint64_t path_clock(void)
@@ -21,10 +22,15 @@ uint64_t path_clock(void)
 	return now + bias;
 }
 
+const uint8_t *path_stopped(int cpu)
+{
+	return state[cpu].stopped;
+}
+
 static void leave(int cpu)
 {
 	state[cpu].inside = false;
-	path->leave(cpu);
+	path->leave(cpu, &state[cpu].last);
 }
 
 static void enter(int cpu, uint64_t to)
@@ -40,25 +46,41 @@ static void lose(int cpu, uint64_t to)
 	enter(cpu, to);
 }
 
+/* Whether an instruction may lead there. */
+static bool leads(const struct insn *insn, uint64_t to)
+{
+	switch (insn->kind) {
+	case GOES_ON:
+		/* A string instruction is where it was. */
+		return to == insn->next || to == insn->addr;
+	case IS_TOLD:
+		return to == insn->next;
+	case MAY_JUMP:
+		return to == insn->next || to == insn->target;
+	case JUMPS:
+		return to == insn->target;
+	default:
+		return true;
+	}
+}
+
+static bool takes(const struct insn *insn, uint64_t to)
+{
+	return insn->kind == LEAPS || insn->kind == RETURNS || insn->kind == JUMPS ||
+	       (insn->kind == MAY_JUMP && to != insn->next);
+}
+
 /* A CPU in the kernel gets somewhere: how does its last instruction lead there? */
 static void follow(int cpu, uint64_t to)
 {
 	struct insn *last = &state[cpu].last;
-	bool taken = last->kind != GOES_ON && to != last->next;
 
-	if (last->kind == LEAPS || last->kind == JUMPS)
-		taken = true;
-	if (!(to & UPPER)) {
+	if (!(to & UPPER))
 		leave(cpu);
-	} else if (last->kind == GOES_ON) {
-		/* A string instruction is where it was. */
-		if (to != last->next && to != last->addr)
-			lose(cpu, to);
-	} else if (last->kind != LEAPS && taken && to != last->target) {
+	else if (!leads(last, to))
 		lose(cpu, to);
-	} else {
-		path->branch(cpu, last, taken, to);
-	}
+	else if (last->kind != GOES_ON)
+		path->branch(cpu, last, takes(last, to), to);
 }
 
 static void arrive(int cpu, uint64_t to)
@@ -82,6 +104,7 @@ static void pass(int cpu, const struct code *code, uint32_t insns)
 		bytes += code->lengths[i];
 	}
 	state[cpu].last = isa->read(addr, bytes, code->lengths[i]);
+	state[cpu].stopped = i + 1 < code->insns ? bytes + code->lengths[i] : NULL;
 }
 
 static void on_run(int cpu, uint32_t number, const struct code *code, uint32_t insns, uint64_t count)
@@ -92,10 +115,12 @@ static void on_run(int cpu, uint32_t number, const struct code *code, uint32_t i
 	arrive(cpu, code->addr);
 	if (insns > code->insns)
 		insns = code->insns;
-	if (!insns)
+	if (!insns) {
+		state[cpu].stopped = code->bytes;
 		return;
+	}
+	path->run(cpu, code->addr, insns);
 	pass(cpu, code, insns);
-	path->straight(cpu, insns);
 }
 
 static void on_trap(int cpu, int kind, uint64_t from, uint64_t to, uint64_t count)

@@ -13,19 +13,22 @@
 struct path {
 	/* The kernel is entered from outside, at this address. */
 	void (*enter)(int cpu, uint64_t to);
-	/* A branch leads out of it, or a trap there does. */
-	void (*leave)(int cpu);
+	/* An instruction leads out of it. */
+	void (*leave)(int cpu, const struct insn *last);
 	/* The path cannot be followed from here on, as while the CPU is off. */
 	void (*lose)(int cpu, uint64_t at);
 	/* A branch of either way, to where it led. */
 	void (*branch)(int cpu, const struct insn *insn, bool taken, uint64_t to);
 	void (*trap)(int cpu, int kind, uint64_t from, uint64_t to);
-	/* The CPU goes straight on through so many instructions. */
-	void (*straight)(int cpu, uint32_t insns);
+	/* The CPU goes straight on from here through so many instructions. */
+	void (*run)(int cpu, uint64_t addr, uint32_t insns);
 };
 
 /* The value of the CPUs' clock just now. */
 uint64_t path_clock(void);
+
+/* The instruction at which a trap came instead, or NULL at the end of a block. */
+const uint8_t *path_stopped(int cpu);
 
 /* How often a path goes on where no instruction leads: where a CPU was off, or the log is wrong. */
 extern uint64_t path_gaps;

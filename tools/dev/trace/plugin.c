@@ -33,7 +33,8 @@ EXPORT int qemu_plugin_version = QEMU_API;
 struct target {
 	const char *name;
 	const char *base[2];	/* of per-CPU data: the first in the upper half */
-	const char *clock[2];	/* of an instruction that reads the clock */
+	const char *clock[32];	/* those into which the clock is read */
+	bool halves;		/* lower and upper half of it, in two of them */
 	int (*reads_clock)(const uint8_t *code, size_t length);
 	bool (*repeats)(uint8_t first);
 	bool traps_twice;	/* an exception is announced, then delivered */
@@ -83,9 +84,30 @@ static bool x86_repeats(uint8_t first)
 	return first == 0xf2 || first == 0xf3;
 }
 
+/* mrs xN, cntvct_el0 or cntvctss_el0 */
+static int arm64_reads_clock(const uint8_t *code, size_t length)
+{
+	uint32_t word;
+
+	memcpy(&word, code, sizeof(word));
+	if ((word & ~0x1fu) != 0xd53be040 && (word & ~0x1fu) != 0xd53be0c0)
+		return 0;
+	return (word & 0x1f) == 31 ? 0 : 1 + (word & 0x1f);
+}
+
+static bool arm64_repeats(uint8_t first)
+{
+	return false;
+}
+
 static const struct target targets[] = {
-	{ "x86_64", { "gs_base", "k_gs_base" }, { "rax", "rdx" },
+	{ "x86_64", { "gs_base", "k_gs_base" }, { "rax", "rdx" }, true,
 	  x86_reads_clock, x86_repeats, true },
+	{ "aarch64", { "TPIDR_EL1" },
+	  { "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10",
+	    "x11", "x12", "x13", "x14", "x15", "x16", "x17", "x18", "x19", "x20",
+	    "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x29", "x30" },
+	  false, arm64_reads_clock, arm64_repeats, false },
 };
 
 static void put(uint32_t what)
@@ -153,8 +175,9 @@ static void note_time(void)
 
 	if (!now->clock || now->last != now->clock_addr)
 		return;
-	words[1] = read_register(clock_regs[now->clock - 1]) & 0xffffffff;
-	words[1] |= read_register(clock_regs[now->clock]) << 32;
+	words[1] = read_register(clock_regs[now->clock - 1]);
+	if (target->halves)
+		words[1] = (uint32_t)words[1] | read_register(clock_regs[now->clock]) << 32;
 	put_words(LOG_TIME, words);
 }
 
@@ -301,19 +324,27 @@ static void on_translated(struct qemu_plugin_tb *tb, void *data)
 	watch_insns(tb);
 }
 
+/* Remember the registers that have one of these names. */
+static void take_registers(const struct qemu_register *reg, const char *const *names, size_t count,
+			   struct qemu_plugin_register **into)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (names[i] && !strcmp(reg->name, names[i]))
+			into[i] = reg->handle;
+}
+
 static void on_cpu(unsigned int vcpu, void *data)
 {
 	struct garray *all = qemu_plugin_get_registers();
 	struct qemu_register *regs = (struct qemu_register *)all->data;
-	unsigned int i, k;
+	unsigned int i;
 
-	for (i = 0; i < all->len; i++)
-		for (k = 0; k < 2; k++) {
-			if (target->base[k] && !strcmp(regs[i].name, target->base[k]))
-				base[k] = regs[i].handle;
-			if (!strcmp(regs[i].name, target->clock[k]))
-				clock_regs[k] = regs[i].handle;
-		}
+	for (i = 0; i < all->len; i++) {
+		take_registers(&regs[i], target->base, 2, base);
+		take_registers(&regs[i], target->clock, 32, clock_regs);
+	}
 }
 
 static void on_exit_of_qemu(void *data)

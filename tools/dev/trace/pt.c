@@ -138,7 +138,7 @@ static void on_enter(int cpu, uint64_t to)
 	known_place(unit, to);
 }
 
-static void on_leave(int cpu)
+static void on_leave(int cpu, const struct insn *last)
 {
 	struct pt_packet packet = { .type = ppt_tip_pgd };
 
@@ -151,7 +151,7 @@ static void on_lose(int cpu, uint64_t at)
 {
 	put_bits(&units[cpu]);
 	put_ip(&units[cpu], ppt_fup, at);
-	on_leave(cpu);
+	on_leave(cpu, NULL);
 }
 
 static void on_branch(int cpu, const struct insn *insn, bool taken, uint64_t to)
@@ -183,7 +183,7 @@ static void on_trap(int cpu, int kind, uint64_t from, uint64_t to)
 	known_place(unit, to);
 }
 
-static void on_straight(int cpu, uint32_t insns)
+static void on_run(int cpu, uint64_t addr, uint32_t insns)
 {
 	struct unit *unit = &units[cpu];
 
@@ -205,5 +205,5 @@ void pt_finish(void)
 }
 
 const struct path pt_encoder = {
-	on_enter, on_leave, on_lose, on_branch, on_trap, on_straight
+	on_enter, on_leave, on_lose, on_branch, on_trap, on_run
 };

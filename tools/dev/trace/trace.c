@@ -47,9 +47,18 @@ void encode_truth(int cpu, uint64_t from, uint64_t to)
 	branches++;
 }
 
+static const struct { const struct isa *isa; const struct path *encoder; } kinds[] = {
+	{ &x86, &pt_encoder },
+	{ &arm64, &etm_encoder },
+};
+
 static int encode(const char *arch)
 {
-	if (strcmp(arch, x86.name) || path_walk(where, &x86, &pt_encoder))
+	size_t i = 0;
+
+	while (i < sizeof(kinds) / sizeof(kinds[0]) && strcmp(kinds[i].isa->name, arch))
+		i++;
+	if (i == sizeof(kinds) / sizeof(kinds[0]) || path_walk(where, kinds[i].isa, kinds[i].encoder))
 		return -1;
 	pt_finish();
 	printf("branches %" PRIu64 "\ninterrupts %" PRIu64 "\nexceptions %" PRIu64 "\ngaps %" PRIu64 "\ncpus %d\n",

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * ETMv4, with contexts of 4 bytes, timestamps, and without a stack of returns.
+ *
+ * An atom stands for each branch, taken (E) or not (N), and for each ISB; the
+ * address that an indirect one leads to follows its atom. An exception has the
+ * address at which it came, then address and context of its vector. Only the
+ * kernel is traced: of user space there is nothing between the atom of an ERET
+ * and the next Trace On. Timestamps are as dense as the driver asks for.
+ *
+ * A decoder tells a branch by the code before and the code behind it that was
+ * executed: what leads to a place where at once an exception comes is one
+ * branch, to the vector.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "encode.h"
+
+#define SYNC_EVERY	4096	/* bytes, as TRCSYNCPR's default */
+#define CLOCK_EVERY	200	/* instructions */
+#define CONTEXT		0xb1	/* EL1, not secure, 64 bits, with a context ID */
+
+/* Packets' headers. */
+enum {
+	TRACE_INFO = 0x01, TIMESTAMP = 0x02, TRACE_ON = 0x04, EXCEPTION = 0x06,
+	ADDRESS_CONTEXT = 0x85, ADDRESS = 0x9d, ATOM_N = 0xf6, ATOM_E = 0xf7,
+};
+
+/* Kinds of exceptions. */
+enum { DEBUG = 6, DATA_FAULT = 12, FETCH_FAULT = 11, IRQ = 14 };
+
+static struct unit {
+	FILE *file;
+	uint64_t from;		/* of a branch that has not led to anything executed yet; 0: none */
+	uint64_t last;		/* the instruction that was executed last */
+	bool executed;		/* something since the last atom or address */
+	uint32_t since_sync, since_clock;
+} units[CPUS];
+
+static void put(struct unit *unit, const uint8_t *bytes, size_t size)
+{
+	fwrite(bytes, 1, size, unit->file);
+	unit->since_sync += size;
+}
+
+static void put_byte(struct unit *unit, uint8_t byte)
+{
+	put(unit, &byte, 1);
+}
+
+/* Bits 2 to 8, 9 to 15, then whole bytes. */
+static void put_address(struct unit *unit, uint8_t header, uint64_t addr)
+{
+	uint8_t bytes[9] = { header, addr >> 2 & 0x7f, addr >> 9 & 0x7f };
+	int i;
+
+	for (i = 2; i < 8; i++)
+		bytes[i + 1] = addr >> (8 * i);
+	put(unit, bytes, sizeof(bytes));
+	unit->executed = false;
+}
+
+static void put_place(struct unit *unit, uint64_t addr)
+{
+	static const uint8_t context[] = { CONTEXT, 1, 0, 0, 0 };
+
+	put_address(unit, ADDRESS_CONTEXT, addr);
+	put(unit, context, sizeof(context));
+}
+
+/* Seven bits a byte, the ninth has eight. */
+static void put_clock(struct unit *unit)
+{
+	uint64_t value = path_clock();
+	uint8_t bytes[10] = { TIMESTAMP };
+	int i;
+
+	for (i = 1; i < 9; i++) {
+		bytes[i] = value & 0x7f;
+		value >>= 7;
+		if (value)
+			bytes[i] |= 0x80;
+		else
+			break;
+	}
+	if (i == 9)
+		bytes[i] = value;
+	put(unit, bytes, i + 1);
+	unit->since_clock = 0;
+}
+
+static void put_sync(struct unit *unit)
+{
+	static const uint8_t sync[] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80, TRACE_INFO, 0x01, 0x00 };
+
+	put(unit, sync, sizeof(sync));
+	unit->since_sync = 0;
+}
+
+/* The CPU is at a place that packets have told: what a decoder may start with. */
+static void known_place(struct unit *unit, uint64_t addr)
+{
+	if (unit->since_sync < SYNC_EVERY)
+		return;
+	put_sync(unit);
+	put_place(unit, addr);
+	put_clock(unit);
+}
+
+static void on_enter(int cpu, uint64_t to)
+{
+	struct unit *unit = &units[cpu];
+
+	if (!unit->file) {
+		unit->file = encode_file("aux", cpu);
+		put_sync(unit);
+	}
+	put_byte(unit, TRACE_ON);
+	put_place(unit, to);
+	put_clock(unit);
+	unit->from = 0;
+	unit->last = 0;
+}
+
+static void on_leave(int cpu, const struct insn *last)
+{
+	if (last->kind == RETURNS)
+		put_byte(&units[cpu], ATOM_E);
+	units[cpu].executed = false;
+}
+
+static void on_lose(int cpu, uint64_t at)
+{
+	units[cpu].executed = false;
+}
+
+static void on_branch(int cpu, const struct insn *insn, bool taken, uint64_t to)
+{
+	struct unit *unit = &units[cpu];
+
+	put_byte(unit, taken || insn->kind == IS_TOLD ? ATOM_E : ATOM_N);
+	unit->executed = false;
+	if (taken)
+		unit->from = insn->addr;
+	if (insn->kind == LEAPS)
+		put_address(unit, ADDRESS, to);
+	else if (insn->kind == RETURNS)
+		put_place(unit, to);
+	if (insn->kind == LEAPS || insn->kind == RETURNS)
+		known_place(unit, to);
+}
+
+static int type_of(int cpu, int kind)
+{
+	const uint8_t *code = path_stopped(cpu);
+	uint32_t word;
+
+	if (kind == TRAP_INTERRUPT)
+		return IRQ;
+	if (!code)
+		return FETCH_FAULT;
+	memcpy(&word, code, sizeof(word));
+	return (word & 0xffe0001f) == 0xd4200000 ? DEBUG : DATA_FAULT;
+}
+
+static void on_trap(int cpu, int kind, uint64_t from, uint64_t to)
+{
+	struct unit *unit = &units[cpu];
+	uint8_t head[2] = { EXCEPTION };
+
+	/* Bits 0 and 6: 1, if the address is behind what was executed; 2, if it is where a branch led. */
+	head[1] = type_of(cpu, kind) << 1 | (unit->executed ? 1 : 1 << 6);
+	put(unit, head, sizeof(head));
+	put_address(unit, ADDRESS, from);
+	put_place(unit, to);
+	put_clock(unit);
+	if (!unit->from)
+		unit->from = unit->last;
+	known_place(unit, to);
+}
+
+static void on_run(int cpu, uint64_t addr, uint32_t insns)
+{
+	struct unit *unit = &units[cpu];
+
+	if (unit->from)
+		encode_truth(cpu, unit->from, addr);
+	unit->from = 0;
+	unit->last = addr + 4 * (insns - 1);
+	unit->executed = true;
+	unit->since_clock += insns;
+	if (unit->since_clock >= CLOCK_EVERY)
+		put_clock(unit);
+}
+
+const struct path etm_encoder = {
+	on_enter, on_leave, on_lose, on_branch, on_trap, on_run
+};
