@@ -51,13 +51,11 @@
 #include <linux/kernel.h>
 #include <linux/list.h>
 #include <linux/list_sort.h>
-#include <linux/lockdep.h>
 #include <linux/memory.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/perf_event.h>
 #include <linux/preempt.h>
-#include <linux/ratelimit.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
 #include <linux/string.h>
@@ -67,10 +65,10 @@
 
 #include <asm/sections.h>
 
-#include "busted.h"
 #include "debug.h"
 #include "fault.h"
 #include "internal.h"
+#include "replaced.h"
 
 #define CREATE_TRACE_POINTS
 #include <trace/events/text_poke.h>
@@ -126,36 +124,8 @@ static struct text_poke_site *site_at(unsigned int i)
 	return text_poke_site_at(&batch.queue, i);
 }
 
-struct text_poke_stats text_poke_stats;
-
 static_assert(TEXT_POKE_UNIT <= TEXT_POKE_MAX);
 static_assert(sizeof(u64) <= TEXT_POKE_MAX, "a literal must fit into a site");
-
-#if IS_ENABLED(CONFIG_TEXT_POKE_KUNIT_TEST)
-struct text_poke_replaced text_poke_replaced;
-#endif
-
-/* Has a test something else in place of it? */
-#define is_replaced(what)						\
-	(IS_ENABLED(CONFIG_TEXT_POKE_KUNIT_TEST) &&			\
-	 READ_ONCE(text_poke_replaced.in) == current &&			\
-	 text_poke_replaced.what)
-
-/**
- * text_poke_warn - say what must not be
- * @what:	in words
- * @where:	the site, or NULL
- *
- * A test that provokes it hears it instead.
- */
-void text_poke_warn(const char *what, const void *where)
-{
-	if (is_replaced(warn))
-		text_poke_replaced.warn(what, where);
-	else
-		WARN_RATELIMIT(1, "text_poke: %s, at %pS\n", what,
-			       where);
-}
 
 /*
  * Passes: which bytes of which sites are stored in one go over the batch.
@@ -197,7 +167,7 @@ static bool piece_at(const struct text_poke_site *site, const u8 *bytes,
 static bool trap_piece(const struct text_poke_site *site,
 		       struct text_poke_piece *piece)
 {
-	if (!site->trap || busted(NO_TRAP))
+	if (!site->trap)
 		return false;
 	arch_text_poke_trap(site, piece->trap);
 	return piece_at(site, piece->trap, 0, TEXT_POKE_UNIT, piece);
@@ -206,7 +176,7 @@ static bool trap_piece(const struct text_poke_site *site,
 static bool tail_piece(const struct text_poke_site *site, const u8 *bytes,
 		       struct text_poke_piece *piece)
 {
-	return site->trap && !busted(NO_TAIL) &&
+	return site->trap &&
 	       piece_at(site, bytes, TEXT_POKE_UNIT, site->len, piece);
 }
 
@@ -227,7 +197,7 @@ static bool piece_of(const struct text_poke_site *site,
 	case PASS_UNDO_DIRECT:
 		return piece_at(site, site->old, 0, site->len, piece);
 	case PASS_ARM:
-		if (site->data && !busted(LITERAL_LATE))
+		if (site->data)
 			return piece_at(site, site->new, 0, site->len, piece);
 		return trap_piece(site, piece);
 	case PASS_TAIL:
@@ -235,10 +205,7 @@ static bool piece_of(const struct text_poke_site *site,
 	case PASS_UNDO_TAIL:
 		return tail_piece(site, site->old, piece);
 	case PASS_FINAL:
-		if (busted(NO_UNIT))
-			return false;
-		return (!site->data || busted(LITERAL_LATE)) &&
-		       unit_piece(site, site->new, piece);
+		return !site->data && unit_piece(site, site->new, piece);
 	case PASS_REARM:
 		return trap_piece(site, piece);
 	case PASS_UNDO_ARM:
@@ -270,11 +237,9 @@ static enum text_poke_stored stored_by(enum text_poke_pass pass,
 
 static int store(void *alias, const void *bytes, size_t len)
 {
-	if (is_replaced(store))
-		return text_poke_replaced.store(alias, bytes, len);
 	if (text_poke_store_fails())
 		return -EFAULT;
-	return arch_text_poke_store(alias, bytes, len);
+	return text_poke_store(alias, bytes, len);
 }
 
 /* For at most @stores of them. */
@@ -318,19 +283,11 @@ int text_poke_write(void *addr, const void *bytes, size_t len)
 static void flush_and_unmap(struct arch_text_poke_map *map, void *addr,
 			    size_t len)
 {
-	if (!busted(UNMAP_LATE)) {
-		arch_text_poke_unmap(map);
-		text_poke_check_mapped(false);
-	}
-	if (len && !busted(NO_FLUSH)) {
-		if (busted(FLUSH_ELSEWHERE))
-			addr = &batch;
+	arch_text_poke_unmap(map);
+	text_poke_check_mapped(false);
+	if (len) {
 		arch_text_poke_flush(addr, len);
 		text_poke_check_flush(addr, len);
-	}
-	if (busted(UNMAP_LATE)) {
-		arch_text_poke_unmap(map);
-		text_poke_check_mapped(false);
 	}
 }
 
@@ -343,12 +300,6 @@ static unsigned int next_site(enum text_poke_pass pass, unsigned int i,
 	return i;
 }
 
-/* No more stores through one mapping. */
-static unsigned int most_stores(void)
-{
-	return busted(MAP_LONG) ? UINT_MAX : TEXT_POKE_STORES;
-}
-
 /*
  * How much text to map from @first on, which is in site @i: to the last of the
  * sites below @end that lie close enough together, if they are not too many.
@@ -359,7 +310,7 @@ static size_t window(const void *first, unsigned int i, unsigned int end,
 {
 	const struct text_poke_site *site = site_at(i);
 
-	for (*nr = 1; ++i < end && *nr < most_stores(); ++*nr) {
+	for (*nr = 1; ++i < end && *nr < TEXT_POKE_STORES; ++*nr) {
 		const struct text_poke_site *next = site_at(i);
 
 		if (next->addr - site->addr >= PAGE_SIZE ||
@@ -472,11 +423,7 @@ static void refetch(void *unused)
  */
 void text_poke_sync_by_ipi(void)
 {
-	if (busted(SYNC_SELF))
-		smp_call_function_single(raw_smp_processor_id(), refetch, NULL,
-					 1);
-	else
-		on_each_cpu(refetch, NULL, !busted(SYNC_NO_WAIT));
+	on_each_cpu(refetch, NULL, true);
 }
 
 /**
@@ -490,10 +437,6 @@ void text_poke_sync_by_ipi(void)
  */
 void text_poke_sync_by_fence(void (*fence)(void))
 {
-	if (busted(SYNC_SELF)) {
-		refetch(NULL);
-		return;
-	}
 	fence();
 	text_poke_check_all_refetched();
 }
@@ -507,8 +450,6 @@ void text_poke_sync_by_fence(void (*fence)(void))
  */
 void text_poke_cpu_online(void)
 {
-	if (busted(ONLINE_NO_SYNC))
-		return;
 	/*
 	 * Orders the mark before the fetches from here on.  Pairs with what
 	 * the poker does between its stores and looking which CPUs are online, in
@@ -525,18 +466,11 @@ void text_poke_cpu_online(void)
 static void sync_cpus(void)
 {
 	text_poke_stats.syncs++;
-	if (text_poke_skips_sync())
-		return;
 	if (text_poke_should_fail(TEXT_POKE_FAULT_SYNC))
 		text_poke_dawdle();
-	if (busted(MUTEX_DROPPED))
-		mutex_unlock(&text_mutex);
 	text_poke_check_sync_begin();
 	arch_text_poke_sync();
 	text_poke_check_sync_end();
-	/* Not asleep: preemption is off. */
-	while (busted(MUTEX_DROPPED) && !mutex_trylock(&text_mutex))
-		cpu_relax();
 }
 
 /* A rollback has failed at site @i.  There is no way back. */
@@ -545,7 +479,7 @@ static void give_up(unsigned int i)
 	sync_cpus();
 	text_poke_warn("cannot roll back, text stays as it is",
 		       site_at(i)->addr);
-	batch.stuck = !busted(NO_STUCK);
+	batch.stuck = true;
 }
 
 /* A pass of a rollback over the sites from @i to @end.  False: it gave up. */
@@ -555,29 +489,6 @@ static bool undo_pass(enum text_poke_pass pass, unsigned int i, unsigned int end
 		return true;
 	give_up(i);
 	return false;
-}
-
-/**
- * text_poke_record - tell perf, and count that
- * @addr:	where
- * @old:	the bytes from before
- * @old_len:	how many; 0: nothing was there
- * @new:	the bytes from now on
- * @new_len:	how many; 0: nothing will be there
- */
-void text_poke_record(const void *addr, const void *old, size_t old_len,
-		      const void *new, size_t new_len)
-{
-	if (is_replaced(record)) {
-		text_poke_replaced.record(addr, old, old_len, new, new_len);
-		return;
-	}
-	if (!text_poke_bust_record(&addr, &old, &old_len, &new, &new_len))
-		return;
-	if (busted(RECORD_TWICE))
-		perf_event_text_poke(addr, old, old_len, new, new_len);
-	perf_event_text_poke(addr, old, old_len, new, new_len);
-	text_poke_stats.records++;
 }
 
 /* One record for every site from *@i to @end (step d). */
@@ -598,8 +509,6 @@ static void emit_reversals(unsigned int i, unsigned int end)
 {
 	struct text_poke_site *site;
 
-	if (busted(UNDO_UNRECORDED))
-		return;
 	for (; i < end; i++) {
 		site = site_at(i);
 		text_poke_record(site->addr, site->new, site->len, site->old,
@@ -630,8 +539,7 @@ struct text_poke_progress {
 static void begin_group(struct text_poke_progress *at)
 {
 	at->first = at->final;
-	if (!busted(PREEMPTIBLE))
-		preempt_disable();
+	preempt_disable();
 	at->began = ktime_get_mono_fast_ns();
 	text_poke_check_group(true);
 }
@@ -642,15 +550,13 @@ static void end_group(const struct text_poke_progress *at)
 
 	text_poke_check_group(false);
 	text_poke_longest_armed = max(text_poke_longest_armed, armed);
-	if (!busted(PREEMPTIBLE))
-		preempt_enable();
+	preempt_enable();
 	rest();
 }
 
 static u64 arming_ends(const struct text_poke_progress *at)
 {
-	return busted(ARM_LONG) ? U64_MAX :
-	       at->began + READ_ONCE(text_poke_arming_ns);
+	return at->began + READ_ONCE(text_poke_arming_ns);
 }
 
 /* Where the next wave of the group ends; it has none if it is full. */
@@ -717,7 +623,7 @@ static void undo_guarded(const struct text_poke_progress *at, bool listening)
 	ret = undo_pass(PASS_REARM, at->first, at->final) &&
 	      undo_group(at, listening);
 	end_group(at);
-	while (ret && back.final < at->first && !busted(UNDO_GROUP))
+	while (ret && back.final < at->first)
 		ret = undo_some(&back, at->first, listening);
 }
 
@@ -731,18 +637,11 @@ static int write_round(struct text_poke_progress *at, bool listening)
 	unsigned int wave = end_of_wave(at);
 	int ret;
 
-	if (busted(UNIT_BEFORE_TAIL))
-		synced.tailed = synced.armed;
-	if (busted(RECORD_EARLY) && listening)
-		emit_records(&at->recorded, wave);
-
 	ret = write_pass(PASS_FINAL, &at->final, synced.tailed);	/* f */
 	if (ret)
 		return ret;
 
-	if (busted(RECORD_LATE) && listening)
-		emit_records(&at->recorded, at->final);
-	else if (listening)
+	if (listening)
 		emit_records(&at->recorded, synced.armed);		/* d */
 	ret = write_pass(PASS_TAIL, &at->tailed, synced.armed);		/* e */
 	if (ret)
@@ -764,10 +663,6 @@ static int write_group(struct text_poke_progress *at, bool listening)
 	begin_group(at);
 	do {
 		ret = write_round(at, listening);
-		if (busted(PUBLISH_LATE) && at->armed && !at->tailed)
-			text_poke_publish(&batch.queue);
-		if (busted(RETIRE_EARLY) && at->final == batch.queue.nr)
-			text_poke_retire();
 		if (ret)
 			return ret;
 		sync_cpus();						/* c e g */
@@ -782,18 +677,15 @@ static int write_guarded(bool listening)
 	int ret;
 
 	text_poke_slots_begin(listening);
-	if (!busted(PUBLISH_LATE))
-		text_poke_publish(&batch.queue);			/* a */
+	text_poke_publish(&batch.queue);				/* a */
 
 	do {
 		ret = write_group(&at, listening);
 	} while (!ret && at.final < batch.queue.nr);
 
-	if (ret && busted(NO_UNDO))
-		end_group(&at);
-	else if (ret)
+	if (ret)
 		undo_guarded(&at, listening);
-	if (!batch.stuck && !busted(RETIRE_EARLY))
+	if (!batch.stuck)
 		text_poke_retire();					/* h */
 	return ret;
 }
@@ -804,12 +696,11 @@ static int write_direct(void)
 	int ret;
 
 	ret = write_pass(PASS_DIRECT, &done, batch.queue.nr);
-	if (ret && !busted(NO_UNDO)) {
+	if (ret) {
 		text_poke_check_undo();
 		undo_pass(PASS_UNDO_DIRECT, 0, done);
 	}
-	if (!busted(NO_SYNC_DIRECT))
-		sync_cpus();
+	sync_cpus();
 	return ret;
 }
 
@@ -865,10 +756,8 @@ static int write_batch(void)
 	int ret;
 
 	text_poke_batch_begins();
-	listening = perf_text_poke_enabled() && !busted(DEAF);
+	listening = perf_text_poke_enabled();
 	guarded = listening || !batch_is_atomic();
-	if (busted(ALWAYS_DIRECT))
-		guarded = false;
 
 	ret = write_traced(guarded, listening);
 	text_poke_batch_ends();
@@ -920,13 +809,12 @@ static int sort_batch(void)
 	const struct text_poke_site *prev;
 	unsigned int i;
 
-	if (batch.unsorted && !busted(NO_SORT))
+	if (batch.unsorted)
 		sort_queue(&batch.queue);
 
 	for (i = 1; i < batch.queue.nr; i++) {
 		prev = site_at(i - 1);
-		if (prev->addr + prev->len > site_at(i)->addr &&
-		    !busted(NO_OVERLAP_CHECK) && !busted(NO_SORT))
+		if (prev->addr + prev->len > site_at(i)->addr)
 			return -EEXIST;
 	}
 	return 0;
@@ -966,16 +854,9 @@ static void reset_batch(void)
 	batch.unsorted = false;
 }
 
-/* Without lockdep there is no telling whose it is. */
-bool text_poke_mutex_is_held(void)
-{
-	return mutex_is_locked(&text_mutex) &&
-	       (!IS_ENABLED(CONFIG_LOCKDEP) || lockdep_is_held(&text_mutex));
-}
-
 static int check_mutex(const void *where)
 {
-	if (text_poke_mutex_is_held() || busted(NO_CALLER_CHECK))
+	if (text_poke_mutex_is_held())
 		return 0;
 	text_poke_warn("text_mutex is not held", where);
 	return -EBUSY;
@@ -990,7 +871,7 @@ static int check_caller(const void *where)
 {
 	int ret = check_mutex(where);
 
-	if (ret || num_online_cpus() == 1 || busted(NO_CALLER_CHECK))
+	if (ret || num_online_cpus() == 1)
 		return ret;
 	if (!in_atomic() && !irqs_disabled())
 		return 0;
@@ -1177,8 +1058,6 @@ static int init_site(struct text_poke_site *site, void *addr, const void *old,
 
 	if (copy_from_kernel_nofault(site->old, addr, len))
 		return -EFAULT;
-	if (busted(NO_OLD_CHECK))
-		return 0;
 	if (old && text_poke_should_fail(TEXT_POKE_FAULT_VERIFY))
 		return -EILSEQ;
 	return old && memcmp(site->old, old, len) ? -EILSEQ : 0;
@@ -1186,8 +1065,6 @@ static int init_site(struct text_poke_site *site, void *addr, const void *old,
 
 static bool is_text(void *addr, size_t len)
 {
-	if (busted(NO_TEXT_CHECK))
-		return true;
 	return arch_text_poke_is_text(addr) &&
 	       (!len || arch_text_poke_is_text(addr + len - 1));
 }
@@ -1198,8 +1075,6 @@ static bool is_text(void *addr, size_t len)
  */
 static bool may_replace(const struct text_poke_site *site)
 {
-	if (busted(NO_REPLACE_CHECK))
-		return true;
 	if (site->pass)
 		return !arch_text_poke_maybe_bug(site) ||
 		       !find_bug((unsigned long)site->addr);
@@ -1228,7 +1103,7 @@ static int init_insn(struct text_poke_site *site, void *addr, const void *old,
 	if (ret)
 		return ret;
 	ret = arch_text_poke_prepare(site, emulate ?: new);
-	if (ret && !busted(NO_EMULATE_CHECK))
+	if (ret)
 		return ret;
 	ret = init_trap(site);
 	if (ret)
@@ -1410,7 +1285,7 @@ int text_poke_early(void *addr, const void *old, const void *new, size_t len)
 
 	if (!may_be_text(addr, len))
 		return -ENXIO;
-	if (!nobody_runs(addr) && !busted(EARLY_ANY_TIME)) {
+	if (!nobody_runs(addr)) {
 		text_poke_warn("too late for an early poke", addr);
 		return -EBUSY;
 	}

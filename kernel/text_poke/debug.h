@@ -3,8 +3,7 @@
 #define _TEXT_POKE_DEBUG_H
 
 /*
- * The runtime checker, which the core tells of every step it takes, and the
- * knob that breaks a step to see which test notices.
+ * The runtime checker, which the core tells of every step it takes.
  *
  * Each hook is called right after what it is named for, with text_mutex held
  * unless it says otherwise.  Without CONFIG_TEXT_POKE_DEBUG they are nothing.

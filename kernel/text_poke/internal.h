@@ -169,31 +169,6 @@ u64 text_poke_rereads(void);
 
 bool text_poke_in_trap_path(const void *addr);
 
-typedef int text_poke_store_t(void *alias, const void *bytes, size_t len);
-typedef void text_poke_record_t(const void *addr, const void *old,
-				size_t old_len, const void *new,
-				size_t new_len);
-typedef void text_poke_warn_t(const char *what, const void *where);
-
-/**
- * struct text_poke_replaced - what a test has in place of what the core does
- * @in:		only in this task; NULL: in none
- * @store:	for arch_text_poke_store(), if not NULL
- * @record:	for text_poke_record()
- * @warn:	for text_poke_warn()
- *
- * Static stubs of KUnit will not do: to look for one takes a lock, which may
- * sleep with PREEMPT_RT, and may not be there with text mapped.
- */
-struct text_poke_replaced {
-	const struct task_struct *in;
-	text_poke_store_t *store;
-	text_poke_record_t *record;
-	text_poke_warn_t *warn;
-};
-
-extern struct text_poke_replaced text_poke_replaced;
-
 int text_poke_write(void *addr, const void *bytes, size_t len);
 void text_poke_record(const void *addr, const void *old, size_t old_len,
 		      const void *new, size_t new_len);

@@ -15,7 +15,6 @@
 #include <linux/kallsyms.h>
 #include <linux/text_poke.h>
 
-#include "busted.h"
 #include "internal.h"
 
 static struct text_poke_function trap_path[] __ro_after_init = {
@@ -45,8 +44,6 @@ static bool is_in(const struct text_poke_function *function, const void *addr)
  */
 bool text_poke_in_trap_path(const void *addr)
 {
-	if (busted(NO_PATH_CHECK))
-		return false;
 	return is_in(trap_path, addr) || is_in(arch_text_poke_trap_path, addr);
 }
 

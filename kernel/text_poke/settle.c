@@ -24,7 +24,6 @@
 #include <linux/text_poke.h>
 #include <linux/wait.h>
 
-#include "busted.h"
 #include "internal.h"
 
 /* Odd while a batch is being written.  Written under text_mutex. */
@@ -90,8 +89,6 @@ void text_poke_settle(void)
 {
 	unsigned int count;
 
-	if (busted(NO_BARRIER))
-		return;
 	/*
 	 * Orders what makes the caller a listener before looking for a batch.
 	 * Pairs with smp_mb() in text_poke_batch_begins().

@@ -31,7 +31,6 @@
 #include <linux/text_poke.h>
 #include <linux/vmalloc.h>
 
-#include "busted.h"
 #include "fault.h"
 #include "internal.h"
 
@@ -120,7 +119,7 @@ void text_poke_slots_free(void)
 
 	if (!page)
 		return;
-	if (text_poke_slots.used && !busted(SLOT_NO_QUIESCE))
+	if (text_poke_slots.used)
 		text_poke_quiesce();
 	if (text_poke_slots.recorded)
 		end_slots();
@@ -170,7 +169,7 @@ void text_poke_slots_begin(bool listening)
 		return;
 	arch_text_poke_slots_written();
 	text_poke_slots.used = true;
-	text_poke_slots.recorded = listening && !busted(SLOT_UNRECORDED);
+	text_poke_slots.recorded = listening;
 	if (!text_poke_slots.recorded)
 		return;
 	tell_of_page(false);

@@ -32,7 +32,6 @@
 #include <linux/stop_machine.h>
 #include <linux/text_poke.h>
 
-#include "busted.h"
 #include "debug.h"
 #include "fault.h"
 #include "internal.h"
@@ -80,8 +79,6 @@ static int write_back(const struct text_poke_stop *stop, unsigned int nr)
 	const struct text_poke_change *change;
 	int ret = 0;
 
-	if (busted(STOP_NO_UNDO))
-		return 0;
 	for (change = stop->changes; change < stop->changes + nr; change++)
 		if (text_poke_write(change->addr, before(stop, change),
 				    TEXT_POKE_UNIT))
@@ -110,7 +107,7 @@ static void record_changes(const struct text_poke_stop *stop)
 {
 	const struct text_poke_change *change;
 
-	if (!stop->listening || busted(STOP_UNRECORDED))
+	if (!stop->listening)
 		return;
 	for (change = stop->changes; change < stop->changes + stop->nr; change++)
 		if (!text_poke_verify(change->addr, after(stop, change),
@@ -188,12 +185,6 @@ static int check_changes(struct text_poke_change *changes, unsigned int nr)
 	return ret;
 }
 
-/* How many changes share a stop. */
-static unsigned int most_changes(void)
-{
-	return busted(STOP_LONG) ? UINT_MAX : TEXT_POKE_STOP_CHANGES;
-}
-
 static int stop_once(struct text_poke_stop *stop,
 		     const struct text_poke_change *changes, unsigned int nr)
 {
@@ -217,8 +208,8 @@ static int undo(struct text_poke_stop *stop,
 
 	stop->undo = true;
 	while (nr) {
-		nr -= most_changes();
-		if (stop_once(stop, changes + nr, most_changes()))
+		nr -= TEXT_POKE_STOP_CHANGES;
+		if (stop_once(stop, changes + nr, TEXT_POKE_STOP_CHANGES))
 			ret = -EIO;
 	}
 	return ret;
@@ -231,7 +222,7 @@ static int stop_for(struct text_poke_stop *stop,
 	int ret;
 
 	for (done = 0; done < nr; done += now) {
-		now = min(nr - done, most_changes());
+		now = min(nr - done, TEXT_POKE_STOP_CHANGES);
 		ret = stop_once(stop, changes + done, now);
 		if (ret)
 			return undo(stop, changes, done) ?: ret;

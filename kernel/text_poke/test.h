@@ -13,6 +13,7 @@
 #include <asm/text_poke_test.h>
 
 #include "internal.h"
+#include "replaced.h"
 
 struct kunit;
 

@@ -52,6 +52,8 @@ static struct insns insns;
 /* Does @insns have an instruction that says that the encoder has failed? */
 static bool has_unencodable;
 
+struct text_poke_replaced text_poke_replaced;
+
 /* What has been counted since the case began, or since it began to listen. */
 struct text_poke_stats text_poke_test_stats;
 u64 text_poke_test_traps;

@@ -42,7 +42,6 @@
 #include <linux/ptrace.h>
 #include <linux/text_poke.h>
 
-#include "busted.h"
 #include "debug.h"
 #include "internal.h"
 
@@ -79,8 +78,6 @@ void text_poke_publish(const struct text_poke_queue *queue)
 {
 	int cpu;
 
-	if (busted(NO_PUBLISH))
-		return;
 	published = queue;
 
 	/*
@@ -119,8 +116,6 @@ void text_poke_retire(void)
 {
 	int cpu;
 
-	if (busted(NO_RETIRE) || busted(NO_PUBLISH))
-		return;
 	text_poke_check_published(false);
 	for_each_possible_cpu(cpu) {
 		atomic_t *refs = &per_cpu(text_poke_cpu.refs, cpu);
@@ -130,7 +125,7 @@ void text_poke_retire(void)
 		 * handler still read of the batch it read before the memory
 		 * is used again.
 		 */
-		if (!atomic_dec_and_test(refs) && !busted(RETIRE_AT_ONCE))
+		if (!atomic_dec_and_test(refs))
 			atomic_cond_read_acquire(refs, !VAL);
 		text_poke_check_let_go(refs);
 	}
@@ -169,7 +164,7 @@ u64 text_poke_rereads(void)
 static __always_inline const struct text_poke_site *find_site(const void *addr)
 {
 	const struct text_poke_site *site;
-	unsigned int nr = published->nr - busted(LOOKUP_SHORT);
+	unsigned int nr = published->nr;
 	unsigned int i = text_poke_first_from(published, nr, addr);
 
 	if (i >= nr)
@@ -177,8 +172,6 @@ static __always_inline const struct text_poke_site *find_site(const void *addr)
 	site = text_poke_site_at(published, i);
 	if (site->addr != addr)
 		return NULL;
-	if (busted(LOOKUP_PASSED))
-		return site;
 	return site->trap && !site->pass ? site : NULL;
 }
 
@@ -201,12 +194,6 @@ static __always_inline bool handle_site(struct text_poke_cpu *this,
 	site = find_site(addr);
 	if (site) {
 		arch_text_poke_emulate(regs, site);
-		if (busted(EMULATE_NOTHING))
-			instruction_pointer_set(regs, site->len +
-						(unsigned long)addr);
-		if (busted(EMULATE_FAR))
-			instruction_pointer_set(regs, TEXT_POKE_UNIT +
-						instruction_pointer(regs));
 		this->gone_run = 0;
 		this->traps++;
 	}
@@ -224,8 +211,6 @@ static __always_inline bool leave_slot(struct pt_regs *regs, const void *addr)
 	void *end = text_poke_slot_end(addr);
 
 	if (!end)
-		return false;
-	if (busted(SLOT_NO_RETURN))
 		return false;
 	instruction_pointer_set(regs, (unsigned long)end);
 	return true;
@@ -246,9 +231,7 @@ static __always_inline bool count_gone(struct text_poke_cpu *this,
 		this->gone_run = 0;
 	}
 	this->rereads++;
-	if (busted(NO_REREAD))
-		return false;
-	return this->gone_run++ < TEXT_POKE_REREADS || busted(REREAD_FOREVER);
+	return this->gone_run++ < TEXT_POKE_REREADS;
 }
 
 /* Look at the text after no batch was found. */

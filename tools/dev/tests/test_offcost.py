@@ -9,18 +9,21 @@ from textpoke.errors import Fail
 
 class Without(unittest.TestCase):
     def test_a_question_is_answered(self):
-        self.assertEqual(offcost.without("if (ret && !busted(NO_UNDO))"), "if (ret && !0)")
+        self.assertEqual(offcost.without("if (is_replaced(warn))"), "if (0)")
         self.assertEqual(offcost.without("if (text_poke_should_fail(POINT))"), "if (0)")
 
     def test_a_hook_is_nothing(self):
         self.assertEqual(offcost.without("\ttext_poke_check_store(&batch.sites[at(i)], what);"), "\t((void)0);")
 
     def test_lines_stay_where_they_are(self):
-        text = "a(text_poke_check_store(one,\n\ttwo), busted(X));\nb();"
+        text = "a(text_poke_check_store(one,\n\ttwo), is_replaced(X));\nb();"
         self.assertEqual(offcost.without(text), "a(((void)0)\n, 0);\nb();")
 
+    def test_what_a_test_replaces_is_called(self):
+        self.assertEqual(offcost.without("return text_poke_store(f(x),\n\ty);"), "return arch_text_poke_store(f(x),\n\ty);")
+
     def test_what_only_sounds_alike_stays(self):
-        for text in ("not_busted(X)", "busted = 1", "text_poke_checks(1)"):
+        for text in ("not_is_replaced(X)", "is_replaced = 1", "text_poke_checks(1)", "arch_text_poke_store(1)"):
             self.assertEqual(offcost.without(text), text)
 
 

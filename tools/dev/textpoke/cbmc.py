@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Proofs about the real C source, for every input: CBMC's harnesses and their mutants.
 
-A harness includes what it proves from the tree. Its first comment says what, and how to
-see that the proof depends on it:
+A harness includes what it proves from the series, without the overlay, and else from the tree.
+Its first comment says what, and how to see that the proof depends on it:
 
     source PATH                          a file of the tree
     unwind N                             how often a loop is executed at the most
@@ -102,11 +102,12 @@ def mutated(harness, texts, mutant):
 
 
 def sources(harness, tree):
-    """The files under proof, name -> text."""
-    for name in harness.sources:
-        if not (tree / name).is_file():
+    """The files under proof, name -> text: the series' own, which stand here, or the tree's."""
+    tops = {name: next((top for top in (paths.ROOT, tree) if (top / name).is_file()), None) for name in harness.sources}
+    for name, top in tops.items():
+        if not top:
             raise claims.broken(harness.path, f"the tree has no {name}")
-    return {name: (tree / name).read_text() for name in harness.sources}
+    return {name: (top / name).read_text() for name, top in tops.items()}
 
 
 def program():
@@ -152,7 +153,7 @@ def prove(command, tree, harness, texts, proof):
     """Run CBMC on one proof; what it finds."""
     with tempfile.TemporaryDirectory() as folder:
         _place(folder, texts)
-        words = [*command, *FLAGS, "--unwind", harness.unwind, *_includes(harness, (folder, tree)),
+        words = [*command, *FLAGS, "--unwind", harness.unwind, *_includes(harness, (folder, paths.ROOT, tree)),
                  "--function", proof, harness.path]
         try:
             done = subprocess.run([str(word) for word in words], cwd=folder, text=True, capture_output=True,

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from . import base as bases
-from . import git, host, patches, paths, series
+from . import git, host, overlay, patches, paths, series
 from .errors import INFRA, TEST_FAILED, Fail
 from .git import Repo
 
@@ -147,6 +147,34 @@ def no_foreign_names():
                 raise Fail(TEST_FAILED, f"{name}:{number} has `{found[0]}`: a machine's path or a package host does not belong here")
 
 
+def _added_lines(diff):
+    return "\n".join(line[1:] for line in diff.splitlines() if line.startswith("+") and not line.startswith("+++"))
+
+
+def _texts_of_series():
+    """(name, text) of all that the series brings: kept files, change logs and added lines of hunks."""
+    yield from ((path, git.decode(file.read_bytes())) for path, file in sorted(patches.kept().items()))
+    for patch in patches.load():
+        yield patch.name, f"{patch.message}\n{_added_lines(patch.diff)}"
+        yield from ((variant.name(patch), _added_lines(variant.diff)) for variant in patch.variants)
+
+
+def overlay_fits():
+    """What breaks the kernel on purpose applies to the series, without fuzz."""
+    base = bases.current()
+    for path in overlay.added():
+        if os.path.lexists(base.path / path):
+            raise Fail(TEST_FAILED, f"{overlay.FOLDER}/{path} is upstream's: give it another name")
+    with series.micro(base.path, base.version) as small, small.repo.index(small.head) as index:
+        overlay.lay(small.repo, index, small.entries)
+
+
+def overlay_is_apart():
+    """The series has no trace of it."""
+    for name, word in overlay.traces(_texts_of_series()):
+        raise Fail(TEST_FAILED, f"{name} has `{word}`: what breaks the kernel on purpose belongs into {overlay.FOLDER}")
+
+
 GATES = [
     ("no kept file exists in the base", kept_is_new),
     ("no hunk adds or deletes a file", hunks_only_change),
@@ -156,6 +184,8 @@ GATES = [
     ("refresh after series changes nothing", refresh_is_identity),
     ("no machine paths or package hosts", no_foreign_names),
     ("every file beside the patches is one of them, and counted", all_counted),
+    ("the overlay that breaks the kernel on purpose applies", overlay_fits),
+    ("the series has no trace of that overlay", overlay_is_apart),
 ]
 
 

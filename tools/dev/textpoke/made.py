@@ -19,7 +19,7 @@ from pathlib import Path
 
 from . import arch as arches
 from . import base as bases
-from . import host, patches, paths, series
+from . import host, overlay, patches, paths, series
 from .errors import INFRA, Fail
 from .say import output, say
 
@@ -267,7 +267,7 @@ def architecture(name, more=()):
     names = (*host.BUILD, *arch.compiler_packages, *host.QEMU[name], *host.PERF, *more)
     host.need(*host.BUILD, *arch.compiler_packages)
     compilers = [f"{cross}{tool}" for cross in dict.fromkeys(("", arch.cross)) for tool in ("gcc", "ld", "as", "objcopy", "readelf")]
-    yield [name, base(), list(series_of(name)), list(configuration(name)), environment()]
+    yield [name, base(), list(series_of(name)), list(overlay.parts()), list(configuration(name)), environment()]
     yield [packages(*names), list(programs(*compilers, arch.qemu, "make", "ccache", "python3"))]
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """`make mutants`: break the core on purpose, one step after the other, and see who notices.
 
-The table tools/dev/mutants says of each step of kernel/text_poke/busted.h which layer of the
-tests has to notice it, and in which words:
+The table tools/dev/mutants says of each step of kernel/text_poke/busted.h, which tools/dev/overlay
+has, which layer of the tests has to notice it, and in which words:
 
     NAME | LAYER [or LAYER...] | PATTERN [| only ARCH...: REASON]
 
@@ -22,12 +22,12 @@ from dataclasses import dataclass
 from fnmatch import fnmatch
 
 from . import arch as arches
-from . import check, initramfs, kernel, models, paths, tests
+from . import check, initramfs, kernel, models, overlay, paths, tests
 from .errors import INFRA, USAGE, Fail
 from .ktap import FAILED, PASSED, SKIPPED, Result
 
 TABLE = paths.DEV / "mutants"
-STEPS = paths.ROOT / "kernel/text_poke/busted.h"
+STEPS = paths.ROOT / overlay.FOLDER / "kernel/text_poke/busted.h"
 STEP = re.compile(r"^\tTEXT_POKE_BUSTED_(?!NOTHING\b|NR\b)(\w+),", re.M)
 ONLY = re.compile(r"only (\w+(?: \w+)*): (.+)")
 # A mutant may never come to an end.

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the runtime checker, the broken steps and the faults cost a kernel that has none of them: nothing.
+"""What the runtime checker, the faults, the tests and the overlay cost a kernel that has none of them: nothing.
 
-The core's and the backend's sources are compiled twice with the very command that builds the
-kernel: as they are, and without any mention of what can be switched off. Both have to come to
-the same instructions.
+The core's and the backend's sources are compiled with the very command that builds the kernel:
+as the series has them, without any mention of what can be switched off, and, where the overlay
+changes one, with that. All have to come to the same instructions.
 """
 
 import re
@@ -12,23 +12,22 @@ import tempfile
 from pathlib import Path
 
 from . import arch as arches
-from . import kernel, series
+from . import kernel, overlay, paths, series
 from .errors import INFRA, Fail
 from .ktap import FAILED, PASSED, Result
 from .say import output
 
 CORE = "kernel/text_poke/"
-SOURCES = ("kernel/text_poke/core.c", "kernel/text_poke/path.c", "kernel/text_poke/trap.c", "kernel/text_poke/slot.c", "arch/{arch}/kernel/text_poke.c")
+SOURCES = (*(f"{CORE}{name}.c" for name in ("core", "path", "report", "settle", "slot", "stop", "trap")), "arch/{arch}/kernel/text_poke.c")
 FRAGMENTS = ("bench",)
-# What is mentioned, and what stands there if it is not: C text of the same type.
+# What is mentioned, and what stands there if it is not: C text of the same type, or another function's name.
 MENTIONS = {
-    "busted": "0",
-    "text_poke_skips_sync": "0",
+    "is_replaced": "0",
+    "text_poke_store": "arch_text_poke_store(",
     "text_poke_should_fail": "0",
     "text_poke_store_fails": "0",
     "text_poke_plan_stores": "((void)0)",
     "text_poke_dawdle": "((void)0)",
-    "text_poke_bust_record": "1",
     r"text_poke_check_\w+": "((void)0)",
 }
 HOOK = re.compile("|".join(rf"\b(?P<h{i}>{name})\(" for i, name in enumerate(MENTIONS)))
@@ -49,8 +48,8 @@ def without(text):
     """A source without any mention, its lines where they were."""
     done, at = [], 0
     while found := HOOK.search(text, at):
-        end = _closing(text, found.end())
         instead = list(MENTIONS.values())[int(found.lastgroup[1:])]
+        end = found.end() if instead.endswith("(") else _closing(text, found.end())
         done += [text[at:found.start()], instead, "\n" * text.count("\n", found.start(), end)]
         at = end
     return "".join([*done, text[at:]])
@@ -79,14 +78,16 @@ def _instructions(path, text, kdir, arch, folder):
 
 def compare(path, kdir, arch):
     """A result for a source: whether it comes to the same with and without."""
-    text = (series.source_tree() / path).read_text()
+    text = (paths.ROOT / path).read_text()
+    others = {f"without {', '.join(MENTIONS)}": without(text)}
+    if path in overlay.diffs():
+        others["with the overlay"] = (series.source_tree() / path).read_text()
     with tempfile.TemporaryDirectory() as folder:
-        both = [_instructions(path, each, kdir, arch, Path(folder)) for each in (text, without(text))]
+        own, *made = [_instructions(path, each, kdir, arch, Path(folder)) for each in (text, *others.values())]
     name = f"{path} has no instruction for what is switched off"
-    if both[0] == both[1]:
-        return Result(name, PASSED, f"{len(both[0])} lines of code are the same")
-    there, gone = len(both[0]), len(both[1])
-    return Result(name, FAILED, f"{there} lines of code as it is, {gone} without {', '.join(MENTIONS)}")
+    if wrong := [f"{len(code)} {what}" for what, code in zip(others, made) if code != own]:
+        return Result(name, FAILED, f"{len(own)} lines of code as it is, {' and '.join(wrong)}")
+    return Result(name, PASSED, f"{len(own)} lines of code are the same")
 
 
 def results(name):

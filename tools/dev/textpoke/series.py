@@ -25,7 +25,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from . import base as bases
-from . import git, host, patches, paths
+from . import git, host, overlay, patches, paths
 from .errors import INFRA, USAGE, Fail
 from .git import DIFF, GitError, Repo, encode, porcelain
 from .patches import Patch
@@ -125,10 +125,12 @@ class Micro:
                 raise patches.bad(patch.name, f"changes {path}, which Linux {version} does not have; "
                                               f"the series fits {bases.range()}: use one of these, or adapt this patch")
 
-    def checkout(self, folder):
-        """Write the final content of every touched and kept file below folder."""
+    def checkout(self, folder, overlaid=False):
+        """Write the final content of every touched and kept file below folder, with what lies over them or not."""
         with self.repo.index(self.head) as index:
             index.add(self.entries)
+            if overlaid:
+                overlay.lay(self.repo, index, self.entries)
             check_out(self.repo, index, folder)
         return sorted(str(Path(at, name).relative_to(folder)) for at, _, names in os.walk(folder) for name in names)
 
@@ -625,11 +627,11 @@ class Source:
         place.unlink(missing_ok=True)
         return False
 
-    def fill(self, small, scratch):
+    def fill(self, small, scratch, overlaid=False):
         """The series' files into the tree, and out of it what is no longer the series'."""
         folder = scratch / "files"
         folder.mkdir()
-        wanted = small.checkout(folder)
+        wanted = small.checkout(folder, overlaid)
         # Written down before anything is written, so that an interruption leaves nothing unknown.
         self.ours |= {path: [] for path in wanted if path not in self.ours}
         self.save("")
@@ -660,15 +662,15 @@ def source_after(count):
 
 
 def source_tree():
-    """build/src: the base with the series, brought up to date; the folder to build from."""
+    """build/src: the base with the series and the overlay, brought up to date; the folder to build from."""
     base = bases.current()
-    series = patches.fingerprint()
+    series = f"{patches.fingerprint()} {overlay.fingerprint()}"
     with host.locked("src", paths.BUILD):
         source = Source(base)
         if source.current(series):
             return base.src
         with micro(base.path, base.version, load(drafts=True)) as small, tempfile.TemporaryDirectory(dir=_scratch()) as scratch:
             source.link()
-            source.fill(small, Path(scratch))
+            source.fill(small, Path(scratch), overlaid=True)
         source.save(series)
     return base.src

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who may torture the kernel, break it on purpose or let it fail: root with
- * CAP_SYS_ADMIN, unless the kernel is locked down. Counters may be read even
- * then, but by nobody else.
+ * Who may torture the kernel or let it fail: root with CAP_SYS_ADMIN, unless
+ * the kernel is locked down. Counters may be read even then, but by nobody else.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -41,7 +40,6 @@ struct knob {
 };
 
 static const struct knob knobs[] = {
-	{ "busted", PARAMS "text_poke/parameters/busted", "nothing" },
 	{ "torture", PARAMS "text_poke_torture/parameters/run", "0" },
 	{ "torture_hold", PARAMS "text_poke_torture/parameters/hold", "0" },
 	{ "fail_text_poke", "/sys/kernel/debug/fail_text_poke/probability",

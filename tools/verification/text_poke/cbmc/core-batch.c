@@ -3,6 +3,7 @@
  * The steps of a batch, wherever a store fails
  *
  * source kernel/text_poke/core.c
+ * source kernel/text_poke/report.c
  * unwind 20
  *
  * Proved of text_poke_batch_finish(), for two sites with any contents, in
@@ -50,8 +51,7 @@
  * mutant no-sync in forth: "		sync_cpus();						/" -> "		/"
  * mutant waves in forth: "at->final == at->armed && end_of_wave(at) == at->armed"
  *	-> "end_of_wave(at) == at->armed"
- * mutant preempted in forth: "	if (!busted(PREEMPTIBLE))
- *		preempt_disable();" -> ""
+ * mutant preempted in forth: "	preempt_disable();" -> ""
  * mutant group-ends in grouped: "at->final == at->armed && end_of_wave(at) == at->armed"
  *	-> "end_of_wave(at) == at->armed"
  * mutant undo-no-rearm in back: "undo_pass(PASS_REARM, at->first, at->final)"
@@ -64,17 +64,17 @@
  *	-> "undo_pass(PASS_UNDO_ARM, at->first, at->tailed)"
  * mutant undo-records in back: "emit_reversals(at->first, at->recorded);"
  *	-> "emit_reversals(at->first, at->armed);"
- * mutant undo-others in grouped: "back.final < at->first && !busted(UNDO_GROUP)"
- *	-> "0"
+ * mutant undo-others in grouped: "back.final < at->first" -> "0"
  * mutant undo-others-records in grouped: "at->first, i, i, i, i, at->began"
  *	-> "at->first, i, at->first, i, i, at->began"
  * mutant undo-others-first in grouped: "emit_reversals(at->first, at->recorded);"
  *	-> "emit_reversals(0, at->recorded);"
  * mutant undo-tail-bytes in back: "tail_piece(site, site->old, piece)"
  *	-> "tail_piece(site, site->new, piece)"
- * mutant retire-stuck in stuck: "!batch.stuck && !busted(RETIRE_EARLY)" -> "1"
- * mutant retire-stuck-group in grouped_stuck: "!batch.stuck && !busted(RETIRE_EARLY)"
- *	-> "1"
+ * mutant retire-stuck in stuck: "	if (!batch.stuck)
+ *		text_poke_retire" -> "	text_poke_retire"
+ * mutant retire-stuck-group in grouped_stuck: "	if (!batch.stuck)
+ *		text_poke_retire" -> "	text_poke_retire"
  * mutant trap-length in forth: "piece_at(site, piece->trap, 0, TEXT_POKE_UNIT, piece)"
  *	-> "piece_at(site, piece->trap, 0, site->len, piece)"
  * mutant tail-start in forth: "piece_at(site, bytes, TEXT_POKE_UNIT, site->len, piece)"
@@ -202,6 +202,7 @@ static void on_each_cpu(void (*call)(void *), void *arg, int wait)
 #undef TEXT_POKE_WAVE
 #define TEXT_POKE_WAVE		1U
 
+#include "kernel/text_poke/report.c"
 #include "kernel/text_poke/core.c"
 
 #define NR	2

@@ -38,7 +38,7 @@
  *	-> "raw_atomic_inc_not_zero(&this->refs) && 0"
  * mutant gone in retired_batch: "return !arch_text_poke_is_trap(addr);"
  *	-> "return arch_text_poke_is_trap(addr);"
- * mutant bound in endless: "gone_run++ < TEXT_POKE_REREADS || busted(REREAD_FOREVER)"
+ * mutant bound in endless: "gone_run++ < TEXT_POKE_REREADS"
  *	-> "gone_run++ < TEXT_POKE_REREADS || true"
  */
 #include "kernel.h"
