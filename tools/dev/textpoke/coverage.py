@@ -29,7 +29,7 @@ FRAGMENTS = ("gcov",)
 MINUTES = 1
 LEAST = 95
 ACCEPTED = paths.DEV / "accepted/coverage"
-CORE = tuple(f"kernel/text_poke/{name}.c" for name in ("core", "path", "report", "trap", "slot", "quiesce", "debugfs"))
+CORE = tuple(f"kernel/text_poke/{name}.c" for name in ("core", "guard", "write", "sync", "report", "path", "trap", "slot", "quiesce", "debugfs"))
 # A line that gives an error, or goes to where one is given.
 ERROR = re.compile(r"\breturn\b.*-E[A-Z]+\b|\bgoto (fault|out|err\w*|fail\w*);")
 # As far as the condition may be from what it leads to.

@@ -21,7 +21,7 @@ from . import paths
 from .errors import INFRA, Fail
 from .ktap import FAILED, PASSED, Result
 
-CORE = paths.ROOT / "kernel/text_poke/core.c"
+CORE = paths.ROOT / "kernel/text_poke/guard.c"
 TIMELINES = (paths.ROOT / "include/linux/text_poke.h", paths.ROOT / "Documentation/core-api/text-poke.rst")
 MODELS = ((paths.ROOT / "tools/verification/text_poke", ("*.litmus", "*.pml")),
           (paths.ROOT / "Documentation/litmus-tests/text-poke", ("*.litmus",)))

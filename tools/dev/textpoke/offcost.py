@@ -18,7 +18,7 @@ from .ktap import FAILED, PASSED, Result
 from .say import output
 
 CORE = "kernel/text_poke/"
-SOURCES = (*(f"{CORE}{name}.c" for name in ("core", "path", "report", "settle", "slot", "stop", "trap")), "arch/{arch}/kernel/text_poke.c")
+SOURCES = (*(f"{CORE}{name}.c" for name in ("core", "guard", "path", "report", "settle", "slot", "stop", "sync", "trap", "write")), "arch/{arch}/kernel/text_poke.c")
 FRAGMENTS = ("bench",)
 # What is mentioned, and what stands there if it is not: C text of the same type, or another function's name.
 MENTIONS = {

@@ -3,6 +3,9 @@
  * The steps of a batch, wherever a store fails
  *
  * source kernel/text_poke/core.c
+ * source kernel/text_poke/guard.c
+ * source kernel/text_poke/write.c
+ * source kernel/text_poke/sync.c
  * source kernel/text_poke/report.c
  * unwind 20
  *
@@ -71,9 +74,9 @@
  *	-> "emit_reversals(0, at->recorded);"
  * mutant undo-tail-bytes in back: "tail_piece(site, site->old, piece)"
  *	-> "tail_piece(site, site->new, piece)"
- * mutant retire-stuck in stuck: "	if (!batch.stuck)
+ * mutant retire-stuck in stuck: "	if (!text_poke_stuck)
  *		text_poke_retire" -> "	text_poke_retire"
- * mutant retire-stuck-group in grouped_stuck: "	if (!batch.stuck)
+ * mutant retire-stuck-group in grouped_stuck: "	if (!text_poke_stuck)
  *		text_poke_retire" -> "	text_poke_retire"
  * mutant trap-length in forth: "piece_at(site, piece->trap, 0, TEXT_POKE_UNIT, piece)"
  *	-> "piece_at(site, piece->trap, 0, site->len, piece)"
@@ -94,7 +97,9 @@
 
 #define _LINUX_ATOMIC_H
 #define _LINUX_DELAY_H
+#define __LINUX_CPUMASK_H
 #define __LINUX_GFP_H
+#define _LINUX_KALLSYMS_H
 #define _LINUX_LIST_H
 #define _LINUX_LIST_SORT_H
 #define __LINUX_LOCKDEP_H
@@ -203,6 +208,9 @@ static void on_each_cpu(void (*call)(void *), void *arg, int wait)
 #define TEXT_POKE_WAVE		1U
 
 #include "kernel/text_poke/report.c"
+#include "kernel/text_poke/sync.c"
+#include "kernel/text_poke/write.c"
+#include "kernel/text_poke/guard.c"
 #include "kernel/text_poke/core.c"
 
 #define NR	2
@@ -276,7 +284,7 @@ static void may_be_preempted(void)
 
 	preempt_off--;
 	for (i = 0; i < NR; i++)
-		prove(batch.stuck || !(seen[i].may_unit & TRAPS), "no trap is left when the poker may be preempted");
+		prove(text_poke_stuck || !(seen[i].may_unit & TRAPS), "no trap is left when the poker may be preempted");
 }
 
 void text_poke_publish(const struct text_poke_queue *queue)
@@ -440,7 +448,7 @@ static void queue_any(const struct layout *layout)
 
 		/* A page of the index is as short as a pointer here. */
 		if (i)
-			batch.queue.index[i] = &page[i];
+			text_poke_batch.index[i] = &page[i];
 		given[i] = any;
 		given[i].addr = text + at[i];
 		given[i].len = layout->len[i];
@@ -480,9 +488,9 @@ static void write_one(const struct layout *layout)
 	published = retired = false;
 	queue_any(layout);
 	ret = text_poke_batch_finish();
-	if (batch.stuck) {
+	if (text_poke_stuck) {
 		prove(ret && !retired, "the batch stays published if it cannot be taken back");
-		batch.stuck = false;
+		text_poke_stuck = false;
 		reset_batch();
 		return;
 	}

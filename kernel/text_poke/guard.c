@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The guard: the order in which a batch reaches the text.
+ *
+ * Letters at the steps are those of the timeline in <linux/text_poke.h>.
+ *
+ * What goes wrong without each sync of a guarded batch, with one site that
+ * changes from OLD to NEW, and a decoder that applies the record at its stamp:
+ *
+ *   no c   CPU1 still runs OLD out of its pipeline after the record (d).
+ *          Decoded as NEW: wrong.
+ *   no e   CPU1 left its last interrupt before d and runs straight on, over
+ *          the site, after f.  The trace of that run starts before d, so it
+ *          is decoded with OLD.  It ran NEW: wrong.
+ *   no g   CPU1 takes the trap after h, when no batch says whose it was.
+ *
+ * The longer a batch is, the more of what the poker itself calls is trapping
+ * meanwhile, and each of these calls makes the batch last longer.  So a long
+ * batch goes through the steps in waves, one step apart, and every sync serves
+ * three of them:
+ *
+ *   wave 1   b  c  d  e  f  g
+ *   wave 2         b  c  d  e  f  g
+ *   wave 3               b  c  d  e  f  g
+ *               |     |     |     |     |
+ *              sync  sync  sync  sync  sync
+ *
+ * A site still has a sync between any two of its steps b, d, f and h.
+ *
+ * While a site traps, every CPU that comes by pays for it, and the poker may be
+ * preempted, throttled, or starved by a task that has more to say.  So it keeps
+ * its CPU from the first trap to the sync after the last unit: preemption is
+ * off, interrupts are on.  That must not take long.  So the waves go in groups,
+ * each of which comes to its end before the next one begins, and between which
+ * nothing traps:
+ *
+ *   group   b c  d e b c  d e f g   preempt_enable(), cond_resched()
+ *
+ * A group arms sites until there are TEXT_POKE_GROUP of them, or it has done so
+ * for TEXT_POKE_ARMING_NS.
+ *
+ * What a rollback looks like depends on how far the batch got.  As long as
+ * every site traps no CPU runs OLD or NEW, so it goes back through that state:
+ * traps again, sync, records with old and new exchanged, old tails, sync, old
+ * units, sync.  Groups that were through with it do so as well, one by one.
+ */
+#include <linux/kernel.h>
+#include <linux/mm.h>
+#include <linux/perf_event.h>
+#include <linux/preempt.h>
+#include <linux/text_poke.h>
+#include <linux/timekeeping.h>
+
+#include "batch.h"
+#include "debug.h"
+#include "fault.h"
+#include "internal.h"
+
+#define CREATE_TRACE_POINTS
+#include <trace/events/text_poke.h>
+
+u64 text_poke_longest_armed;
+
+u64 text_poke_arming_ns = TEXT_POKE_ARMING_NS;
+
+bool text_poke_stuck;
+
+static int write_pass(enum text_poke_pass pass, unsigned int *i,
+		      unsigned int end)
+{
+	return text_poke_run_pass(pass, U64_MAX, i, end);
+}
+
+static void sync_cpus(void)
+{
+	text_poke_stats.syncs++;
+	if (text_poke_should_fail(TEXT_POKE_FAULT_SYNC))
+		text_poke_dawdle();
+	text_poke_check_sync_begin();
+	arch_text_poke_sync();
+	text_poke_check_sync_end();
+}
+
+/* A rollback has failed at site @i.  There is no way back. */
+static void give_up(unsigned int i)
+{
+	sync_cpus();
+	text_poke_warn("cannot roll back, text stays as it is",
+		       site_at(i)->addr);
+	text_poke_stuck = true;
+}
+
+/* A pass of a rollback over the sites from @i to @end.  False: it gave up. */
+static bool undo_pass(enum text_poke_pass pass, unsigned int i, unsigned int end)
+{
+	if (!write_pass(pass, &i, end))
+		return true;
+	give_up(i);
+	return false;
+}
+
+/* One record for every site from *@i to @end (step d). */
+static void emit_records(unsigned int *i, unsigned int end)
+{
+	struct text_poke_site *site;
+
+	for (; *i < end; ++*i) {
+		site = site_at(*i);
+		text_poke_record(site->addr, site->old, site->len, site->new,
+				 site->len);
+		text_poke_check_record(site);
+	}
+}
+
+/* The reversals of the records of the sites from @i to @end. */
+static void emit_reversals(unsigned int i, unsigned int end)
+{
+	struct text_poke_site *site;
+
+	for (; i < end; i++) {
+		site = site_at(i);
+		text_poke_record(site->addr, site->new, site->len, site->old,
+				 site->len);
+		text_poke_check_record(site);
+	}
+}
+
+/**
+ * struct text_poke_progress - how far a guarded batch has got
+ * @first:	where the group that is under way begins
+ * @armed:	this many sites of the batch have been through step b,
+ * @recorded:	this many of them through step d,
+ * @tailed:	through step e,
+ * @final:	and through step f
+ * @began:	when the group did, in nanoseconds
+ */
+struct text_poke_progress {
+	unsigned int first;
+	unsigned int armed;
+	unsigned int recorded;
+	unsigned int tailed;
+	unsigned int final;
+	u64 began;
+};
+
+/* From here to end_group() sites may trap. */
+static void begin_group(struct text_poke_progress *at)
+{
+	at->first = at->final;
+	preempt_disable();
+	at->began = ktime_get_mono_fast_ns();
+	text_poke_check_group(true);
+}
+
+static void end_group(const struct text_poke_progress *at)
+{
+	u64 armed = ktime_get_mono_fast_ns() - at->began;
+
+	text_poke_check_group(false);
+	text_poke_longest_armed = max(text_poke_longest_armed, armed);
+	preempt_enable();
+	text_poke_rest();
+}
+
+static u64 arming_ends(const struct text_poke_progress *at)
+{
+	return at->began + READ_ONCE(text_poke_arming_ns);
+}
+
+/* Where the next wave of the group ends; it has none if it is full. */
+static unsigned int end_of_wave(const struct text_poke_progress *at)
+{
+	unsigned int end = min(at->first + TEXT_POKE_GROUP, text_poke_batch.nr);
+
+	if (at->armed > at->first &&
+	    ktime_get_mono_fast_ns() >= arming_ends(at))
+		return at->armed;
+	return min(at->armed + TEXT_POKE_WAVE, end);
+}
+
+/*
+ * Take a group back, all of which traps that was final.  Those before it are as
+ * they were.  False: it gave up.
+ */
+static bool undo_group(const struct text_poke_progress *at, bool listening)
+{
+	if (at->final > at->first)
+		sync_cpus();
+	if (listening)
+		emit_reversals(at->first, at->recorded);
+	if (!undo_pass(PASS_UNDO_TAIL, at->first, at->tailed))
+		return false;
+	sync_cpus();
+	if (!undo_pass(PASS_UNDO_ARM, at->first, at->armed))
+		return false;
+	sync_cpus();
+	return true;
+}
+
+/*
+ * Of the sites from @at->final to @end, which are through all steps, take back as
+ * many as make a group.
+ */
+static bool undo_some(struct text_poke_progress *at, unsigned int end,
+		      bool listening)
+{
+	unsigned int i = at->final;
+	bool ret = false;
+
+	begin_group(at);
+	end = min(at->first + TEXT_POKE_GROUP, end);
+	if (text_poke_run_pass(PASS_REARM, arming_ends(at), &i, end)) {
+		give_up(i);
+	} else {
+		*at = (struct text_poke_progress) {
+			at->first, i, i, i, i, at->began
+		};
+		ret = undo_group(at, listening);
+	}
+	end_group(at);
+	return ret;
+}
+
+/* Take a guarded batch back: first the group that has failed, then the others. */
+static void undo_guarded(const struct text_poke_progress *at, bool listening)
+{
+	struct text_poke_progress back = {};
+	bool ret;
+
+	text_poke_check_undo();
+	ret = undo_pass(PASS_REARM, at->first, at->final) &&
+	      undo_group(at, listening);
+	end_group(at);
+	while (ret && back.final < at->first)
+		ret = undo_some(&back, at->first, listening);
+}
+
+/*
+ * One round: take every wave that is under way one step further.  What is in
+ * @at on entry has been synced since it was done; what is added has not.
+ */
+static int write_round(struct text_poke_progress *at, bool listening)
+{
+	struct text_poke_progress synced = *at;
+	unsigned int wave = end_of_wave(at);
+	u64 until = arming_ends(at);
+	int ret;
+
+	ret = write_pass(PASS_FINAL, &at->final, synced.tailed);	/* f */
+	if (ret)
+		return ret;
+
+	if (listening)
+		emit_records(&at->recorded, synced.armed);		/* d */
+	ret = write_pass(PASS_TAIL, &at->tailed, synced.armed);		/* e */
+	if (ret)
+		return ret;
+
+	return text_poke_run_pass(PASS_ARM, until, &at->armed, wave);	/* b */
+}
+
+static bool group_is_over(const struct text_poke_progress *at)
+{
+	return at->final == at->armed && end_of_wave(at) == at->armed;
+}
+
+/* Take a group of sites through all steps; preemption is off if that fails. */
+static int write_group(struct text_poke_progress *at, bool listening)
+{
+	int ret;
+
+	begin_group(at);
+	do {
+		ret = write_round(at, listening);
+		if (ret)
+			return ret;
+		sync_cpus();						/* c e g */
+	} while (!group_is_over(at));
+	end_group(at);
+	return 0;
+}
+
+static int write_guarded(bool listening)
+{
+	struct text_poke_progress at = {};
+	int ret;
+
+	text_poke_slots_begin(listening);
+	text_poke_publish(&text_poke_batch);				/* a */
+
+	do {
+		ret = write_group(&at, listening);
+	} while (!ret && at.final < text_poke_batch.nr);
+
+	if (ret)
+		undo_guarded(&at, listening);
+	if (!text_poke_stuck)
+		text_poke_retire();					/* h */
+	return ret;
+}
+
+static int write_direct(void)
+{
+	unsigned int done = 0;
+	int ret;
+
+	ret = write_pass(PASS_DIRECT, &done, text_poke_batch.nr);
+	if (ret) {
+		text_poke_check_undo();
+		undo_pass(PASS_UNDO_DIRECT, 0, done);
+	}
+	sync_cpus();
+	return ret;
+}
+
+static bool batch_is_atomic(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < text_poke_batch.nr; i++)
+		if (!site_at(i)->data && !arch_text_poke_atomic(site_at(i)))
+			return false;
+	return true;
+}
+
+/* On how many pages the batch, which is sorted, has sites. */
+static unsigned int count_pages(void)
+{
+	unsigned long page, last = 0;
+	unsigned int i, nr = 0;
+
+	for (i = 0; i < text_poke_batch.nr; i++) {
+		page = (unsigned long)site_at(i)->addr >> PAGE_SHIFT;
+		nr += page != last;
+		last = page;
+	}
+	return nr;
+}
+
+/* Write the batch in the way that was chosen, with a tracepoint at each end. */
+static int write_traced(bool guarded, bool listening)
+{
+	u64 mappings = text_poke_stats.mappings, syncs = text_poke_stats.syncs;
+	u64 start = ktime_get_mono_fast_ns();
+	int ret;
+
+	trace_text_poke_batch_begin(text_poke_batch.nr, guarded, listening);
+	text_poke_check_begin(&text_poke_batch, guarded, listening);
+	ret = guarded ? write_guarded(listening) : write_direct();
+	if (text_poke_stuck)
+		ret = -EIO;
+	else
+		text_poke_check_end();
+	if (trace_text_poke_batch_end_enabled())
+		trace_text_poke_batch_end(text_poke_batch.nr, count_pages(),
+					  text_poke_stats.mappings - mappings,
+					  text_poke_stats.syncs - syncs,
+					  ktime_get_mono_fast_ns() - start, ret);
+	return ret;
+}
+
+/**
+ * text_poke_write_batch - write the batch in the way that it needs
+ *
+ * Context: Process context, may sleep, text_mutex held; the batch is sorted.
+ * Return: 0; -EFAULT if a write failed and was rolled back, -EIO if the rollback
+ * has failed.
+ */
+int text_poke_write_batch(void)
+{
+	bool listening, guarded;
+	int ret;
+
+	text_poke_batch_begins();
+	listening = perf_text_poke_enabled();
+	guarded = listening || !batch_is_atomic();
+
+	ret = write_traced(guarded, listening);
+	text_poke_batch_ends();
+
+	text_poke_stats.batches++;
+	if (guarded)
+		text_poke_stats.guarded++;
+	else
+		text_poke_stats.direct++;
+	if (ret)
+		text_poke_stats.rolled_back++;
+	else
+		text_poke_stats.pokes += text_poke_batch.nr;
+	return ret;
+}
+
+#if IS_ENABLED(CONFIG_TEXT_POKE_KUNIT_TEST)
+/* The rollback that failed, once more: see text_poke_unstick(). */
+void text_poke_undo_again(void)
+{
+	text_poke_stuck = false;
+	if (undo_pass(PASS_UNDO_TAIL, 0, text_poke_batch.nr))
+		sync_cpus();
+	if (undo_pass(PASS_UNDO_ARM, 0, text_poke_batch.nr))
+		sync_cpus();
+	text_poke_retire();
+	text_poke_check_end();
+}
+#endif
