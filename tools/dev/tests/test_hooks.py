@@ -9,7 +9,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from textpoke import hooks, models, paths  # noqa: E402
+from textpoke import csource, hooks, models, paths  # noqa: E402
 from textpoke.errors import Fail  # noqa: E402
 from textpoke.ktap import FAILED, PASSED  # noqa: E402
 
@@ -69,6 +69,12 @@ class Functions(unittest.TestCase):
         self.assertEqual(hooks.missing(("a", "b"), "a(); x(b()); c();"), "")
         self.assertEqual(hooks.missing(("a", "b"), "b(); a();"), "b")
         self.assertEqual(hooks.missing(("a",), "aa(); a_b(); a;"), "a")
+
+
+    def test_arguments(self):
+        self.assertEqual(csource.arguments("ret = x + f(g(a, b), &c->d,\n\te);", "f"), ["g(a, b)", "&c->d", "e"])
+        self.assertEqual(csource.arguments("f();", "f"), [""])
+        self.assertIsNone(csource.arguments("ff(a);", "f"))
 
 
 class Results(unittest.TestCase):

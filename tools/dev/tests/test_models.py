@@ -300,6 +300,10 @@ class Letters(Refused):
     def test_the_order_in_which_a_site_sees_the_steps(self):
         self.assertEqual(self.code(), STEPS)
 
+    def test_variables_may_have_any_name(self):
+        code = CODE.replace("synced", "before").replace("at->", "progress->").replace("wave", "end").replace("PASS_ARM,", "PASS_ARM, min(a, b),")
+        self.assertEqual(letters.of_code(Path("guard.c"), code), STEPS)
+
     def test_a_step_that_does_not_wait_for_the_sync(self):
         self.refused(lambda: self.code("recorded, synced.armed", "recorded, at->armed"), "step d")
 

@@ -12,10 +12,10 @@ What else a function calls is its own matter, but one that is to call nothing is
 which condition it calls is for the reader to see.
 """
 
-import re
 from dataclasses import dataclass
 
 from . import paths
+from .csource import body, called
 from .errors import INFRA, Fail
 from .ktap import FAILED, PASSED, Result
 
@@ -26,9 +26,6 @@ HOOKS = ("arch_text_poke_flush", "arch_text_poke_sync_cpu", "arch_text_poke_sync
          "arch_text_poke_fetch_mb", "arch_text_poke_is_trap")
 NOTHING, NO_MODEL = "nothing", "no model: "
 PREFIX = "hooks"
-
-_NO_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.S)
-_CALL = re.compile(r"\b(\w+)\s*\(")
 
 
 @dataclass(frozen=True)
@@ -55,18 +52,10 @@ def parse(text):
     return found
 
 
-def body(text, name):
-    """What stands between the braces of a function, without comments and strings; None: the text does not define it."""
-    code = _NO_CODE.sub(" ", text)
-    start = rf"^(?![ \t#])[^;{{}}#]*?\b{name}\([^;{{}}]*\)\s*"
-    match = re.search(start + r"(?:\n\{\n(.*?)^\}|\{([^{}\n]*)\})", code, re.S | re.M)
-    return match and (match[1] or match[2] or "")
-
-
-def missing(calls, code):
+def missing(wanted, code):
     """The first call that code does not have behind those before it; '' if all are there."""
-    made = iter(_CALL.findall(code))
-    return next((call for call in calls if call not in made), "")
+    made = iter(called(code))
+    return next((call for call in wanted if call not in made), "")
 
 
 def wrong(hook, text, declared):

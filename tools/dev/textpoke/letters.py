@@ -18,6 +18,7 @@ Without these lines it has all of them. `Steps: none` is for a model of somethin
 import re
 
 from . import paths
+from .csource import arguments, called
 from .errors import INFRA, Fail
 from .ktap import FAILED, PASSED, Result
 
@@ -31,7 +32,8 @@ WORDS = {"text_poke_publish": "publish", "PASS_ARM": "trap", "sync_cpus": "sync"
          "PASS_TAIL": "tail", "PASS_FINAL": "unit", "text_poke_retire": "retire"}
 
 _CODE = re.compile(r"^(?P<statement>.*\S)\s*/\* (?P<letters>[a-z](?: [a-z])*) \*/$", re.M)
-_WAVE = re.compile(r"&at->(?P<makes>\w+), (?:synced\.(?P<after>\w+)|wave)\)")
+_MAKES = re.compile(r"&\w+->(\w+)")
+_BOUND = re.compile(r"\w+\.(\w+)|\w+")
 _LINE = re.compile(r"^[ *]*(?P<letter>[a-z]): (?P<text>\S.*?)(?: \.\.\..*| {2,}.*)?$", re.M)
 _MARK = re.compile(r"(?:/\*|//|\(\*) *(?P<letters>[a-z](?: [a-z])*)(?:: *(?P<word>\w+))? *(?:\*/|\*\)|$)", re.M)
 
@@ -48,6 +50,17 @@ def _word(path, statement):
     if len(found) != 1:
         raise _bad(path, f"`{statement.strip()}` has a letter, but does not say which step it is")
     return found[0]
+
+
+def _wave(statement):
+    """(what of a round a step makes, after what of the synced ones it comes); '' if it is for no wave.
+
+    Its last two arguments say so: where the step has got to, in what the round has made, and how
+    far it may get, which is what was synced after another step, or the end of the wave.
+    """
+    made, bound = ["", "", *arguments(statement, called(statement)[0])][-2:]
+    makes, bound = _MAKES.fullmatch(made), _BOUND.fullmatch(bound)
+    return (makes[1], bound[1]) if makes and bound else ("", None)
 
 
 def _stages(path, steps):
@@ -68,15 +81,15 @@ def _read(path, text):
     waves, syncs, around = [], [], []
     for match in _CODE.finditer(text):
         word, letters = _word(path, match["statement"]), match["letters"].split()
-        wave = _WAVE.search(match["statement"])
+        makes, after = _wave(match["statement"])
         if word == "sync":
             syncs += letters
         elif len(letters) != 1:
             raise _bad(path, f"`{match['statement'].strip()}` has more than one letter")
         elif word in ("publish", "retire"):
             around.append((letters[0], word))
-        elif wave:
-            waves.append((letters[0], word, wave["after"], wave["makes"]))
+        elif makes:
+            waves.append((letters[0], word, after, makes))
         else:
             raise _bad(path, f"step {letters[0]} does not say what it works on")
     return waves, syncs, around

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from . import arch as arches
 from . import kernel, overlay, paths, series
+from .csource import closing
 from .errors import INFRA, Fail
 from .ktap import FAILED, PASSED, Result
 from .say import output
@@ -39,21 +40,12 @@ INSTRUCTION = re.compile(r"^\s*[0-9a-f]+:\t")
 SYMBOL = re.compile(r"\bR_\w+\s+(\w[\w.$]*)")
 
 
-def _closing(text, at):
-    """Where the parenthesis before `at` is closed, one further."""
-    depth = 1
-    while depth:
-        depth += {"(": 1, ")": -1}.get(text[at], 0)
-        at += 1
-    return at
-
-
 def without(text):
     """A source without any mention, its lines where they were."""
     done, at = [], 0
     while found := HOOK.search(text, at):
         instead = list(MENTIONS.values())[int(found.lastgroup[1:])]
-        end = found.end() if instead.endswith("(") else _closing(text, found.end())
+        end = found.end() if instead.endswith("(") else closing(text, found.end())
         done += [text[at:found.start()], instead, "\n" * text.count("\n", found.start(), end)]
         at = end
     return "".join([*done, text[at:]])
