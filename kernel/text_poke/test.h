@@ -63,6 +63,9 @@ DEFINE_LOCK_GUARD_0(own_pokes, text_poke_test_lock(), text_poke_test_unlock())
 extern struct text_poke_stats text_poke_test_stats;
 extern u64 text_poke_test_traps;
 
+/* How many syncs there were since the lock was taken. */
+u64 text_poke_test_syncs(void);
+
 /* One change in a batch of its own. */
 static inline int poke(void *addr, const void *old, const void *new, size_t len)
 {
@@ -87,6 +90,9 @@ static inline int put_unasked(void *addr, const void *bytes, size_t len)
  */
 void text_poke_test_store(text_poke_store_t *store);
 void text_poke_test_record(text_poke_record_t *record);
+
+/* Whatever a case has left there. */
+void text_poke_test_replace_nothing(void);
 
 /* A queue of @nr sites, each in its place; no more than TEXT_POKE_TEST_MANY. */
 #define TEXT_POKE_TEST_MANY 1000

@@ -52,36 +52,6 @@ static struct insns insns;
 /* Does @insns have an instruction that says that the encoder has failed? */
 static bool has_unencodable;
 
-struct text_poke_replaced text_poke_replaced;
-
-/* What has been counted since the case began, or since it began to listen. */
-struct text_poke_stats text_poke_test_stats;
-u64 text_poke_test_traps;
-
-static struct text_poke_stats stats_at_lock;
-static u64 traps_at_lock;
-
-static_assert(sizeof(text_poke_test_stats) % sizeof(u64) == 0);
-
-void text_poke_test_lock(void)
-{
-	mutex_lock(&text_mutex);
-	stats_at_lock = text_poke_stats;
-	traps_at_lock = text_poke_traps();
-}
-
-void text_poke_test_unlock(void)
-{
-	const u64 *from = (u64 *)&stats_at_lock, *to = (u64 *)&text_poke_stats;
-	u64 *own = (u64 *)&text_poke_test_stats;
-	size_t i;
-
-	for (i = 0; i < sizeof(text_poke_test_stats) / sizeof(u64); i++)
-		own[i] += to[i] - from[i];
-	text_poke_test_traps += text_poke_traps() - traps_at_lock;
-	mutex_unlock(&text_mutex);
-}
-
 static bool site_is(const void *insn)
 {
 	return !text_poke_verify(site_addr(), insn, LEN);
@@ -98,74 +68,6 @@ static void count_from_here(void)
 {
 	text_poke_test_stats = (struct text_poke_stats) {};
 	text_poke_test_traps = 0;
-}
-
-static void listener_close(void *event)
-{
-	perf_event_release_kernel(event);
-}
-
-void text_poke_test_listen(struct kunit *test)
-{
-	struct perf_event *event = text_poke_listener_open(0);
-
-	KUNIT_ASSERT_FALSE(test, IS_ERR(event));
-	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, listener_close,
-							   event));
-}
-
-/* Only the test's own task, and no task at all if nothing is replaced. */
-static void replaced_changes(void)
-{
-	const struct text_poke_replaced *replaced = &text_poke_replaced;
-
-	WRITE_ONCE(text_poke_replaced.in, replaced->store || replaced->record ||
-					  replaced->warn ? current : NULL);
-}
-
-void text_poke_test_store(text_poke_store_t *store)
-{
-	text_poke_replaced.store = store;
-	replaced_changes();
-}
-
-void text_poke_test_record(text_poke_record_t *record)
-{
-	text_poke_replaced.record = record;
-	replaced_changes();
-}
-
-const char *text_poke_test_said;
-
-static void hear(const char *what, const void *where)
-{
-	text_poke_test_said = text_poke_test_said ?: what;
-}
-
-void text_poke_test_hear(bool on)
-{
-	if (on)
-		text_poke_test_said = NULL;
-	text_poke_replaced.warn = on ? hear : NULL;
-	replaced_changes();
-}
-
-static struct text_poke_queue test_queue;
-static struct text_poke_site *test_index[TEXT_POKE_TEST_MANY];
-
-const struct text_poke_queue *
-text_poke_test_queue(const struct text_poke_site *sites, unsigned int nr)
-{
-	unsigned int i;
-
-	for (i = 0; i < nr; i++) {
-		test_index[i] = (struct text_poke_site *)&sites[i];
-		if (i % TEXT_POKE_PER_INDEX == 0)
-			test_queue.index[i / TEXT_POKE_PER_INDEX] =
-				&test_index[i];
-	}
-	test_queue.nr = nr;
-	return &test_queue;
 }
 
 static void listen(struct kunit *test)
@@ -208,7 +110,7 @@ static void add_step_after(u64 syncs, const char *step)
 
 static void add_step(const char *step)
 {
-	add_step_after(text_poke_stats.syncs - stats_at_lock.syncs, step);
+	add_step_after(text_poke_test_syncs(), step);
 }
 
 static int logged_store(void *alias, const void *bytes, size_t len)
@@ -1139,7 +1041,7 @@ static int listen_once(void *data)
 	WRITE_ONCE(*(bool *)data, true);
 	if (IS_ERR(event))
 		return PTR_ERR(event);
-	listener_close(event);
+	perf_event_release_kernel(event);
 	return 0;
 }
 
@@ -1367,7 +1269,7 @@ static int text_poke_test_init(struct kunit *test)
 static void text_poke_test_exit(struct kunit *test)
 {
 	text_poke_arming_ns = arming_ns;
-	WRITE_ONCE(text_poke_replaced.in, NULL);
+	text_poke_test_replace_nothing();
 	KUNIT_EXPECT_TRUE(test, site_is(insns.nop));
 	KUNIT_EXPECT_TRUE(test, field_is(insns.nop));
 }
