@@ -2,8 +2,9 @@
 """The overlay: where it lies, where it does not, and that it is told when it does not fit."""
 
 import unittest
+from unittest import mock
 
-from textpoke import errors, gates, mails, overlay, patches, paths, series
+from textpoke import errors, gates, made, mails, overlay, patches, paths, series
 from tests.test_series import Case, contents, setUpModule, write_tree  # noqa: F401  pylint: disable=unused-import
 
 TOP = overlay.FOLDER + "/"
@@ -50,6 +51,14 @@ class Overlay(Case):
         series.source_tree()
         self.assertIn("very_broken", (src / "kernel/text_poke/core.c").read_text())
         self.assertEqual((src / "kernel/a.c").stat().st_mtime_ns, before)
+
+    def test_what_is_made_from_it_is_made_again(self):
+        nothing = dict.fromkeys(("base", "packages", "programs", "configuration"), lambda *_: [])
+        with mock.patch.multiple(made, **nothing):
+            before = made.digest(made.architecture("x86"))
+            self.assertEqual(made.digest(made.architecture("x86")), before)
+            write_tree(self.root, {CORE: DIFF.replace("broken", "very_broken")})
+            self.assertNotEqual(made.digest(made.architecture("x86")), before)
 
     def test_what_it_no_longer_has_is_gone(self):
         src = series.source_tree()

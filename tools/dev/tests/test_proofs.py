@@ -219,6 +219,17 @@ class Cbmc(Folder):
         statuses = self.results(lambda texts, proof: "", HARNESS.replace("lib/two.h", "lib/three.h"))
         self.assertEqual(statuses, {"cbmc: arm64-one": FAILED})
 
+    def test_the_series_own_sources_come_first(self):
+        """Those of the tree have the overlay over them."""
+        tree = self.folder(lib__one_DOT_c="overlaid", lib__two_DOT_h="tree")
+        with mock.patch.object(cbmc.paths, "ROOT", self.folder(lib__one_DOT_c="own")):
+            self.assertEqual(cbmc.sources(self.harness(), tree), {"lib/one.c": "own", "lib/two.h": "tree"})
+            said = subprocess.CompletedProcess([], 0, SUCCESS, "")
+            with mock.patch.object(cbmc.subprocess, "run", return_value=said) as run:
+                cbmc.prove(["cbmc"], Path("tree"), self.harness(), TEXTS, "first")
+            includes = [word[2:] for word in run.call_args[0][0] if word.startswith("-I")]
+            self.assertLess(includes.index(f"{cbmc.paths.ROOT}/include"), includes.index("tree/include"))
+
     def test_sources_come_from_the_copy(self):
         """The copy stands before the tree, and below it what the sources have beside them."""
         said = subprocess.CompletedProcess([], 0, SUCCESS, "")
