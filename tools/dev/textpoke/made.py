@@ -107,12 +107,16 @@ def _names_in(code):
             yield from [module.split(".")[0]] if module else [alias.name for alias in node.names]
 
 
+# What these make is hashed itself, as files: how they make it cannot change a result.
+UNJUDGING = {"series", "patches"}
+
+
 def closure(*roots):
     """The files of modules of ours, and of all that they import."""
     found, queue = set(), list(roots)
     while queue:
         name = queue.pop()
-        if (path := HERE / f"{name}.py").exists() and name not in found:
+        if (path := HERE / f"{name}.py").exists() and name not in found | UNJUDGING:
             found.add(name)
             queue += _imported(path)
     return [HERE / f"{name}.py" for name in sorted(found | {"__init__"})]
@@ -198,15 +202,19 @@ def read_beyond(name, kdir, source):
 
 
 def series_of(name, wanted=concerns):
-    """What the series is made of, as far as it concerns an architecture, or is wanted otherwise."""
-    for path, kept in sorted(patches.kept().items()):
-        if wanted(path, name):
-            yield [path, kept]
-    for patch in patches.load():
-        yield from ([path, patches.encode(hunks)] for path, hunks in patch.hunks.items() if wanted(path, name))
-        for variant in patch.variants:
-            said = [*variant.whole, *variant.hunks.items()]
-            yield from ([variant.range, path, patches.encode(what)] for path, what in said if wanted(path, name))
+    """What the series comes to, as far as it concerns an architecture, or is wanted otherwise.
+
+    It is the files as they are in the end that count: how patches share them, and in which order, is nothing to a kernel.
+    """
+    now = bases.current()
+    yield from ([path, what] for path, what in _series_on(now, patches.fingerprint()) if wanted(path, name))
+
+
+@functools.lru_cache(2)
+def _series_on(now, _fingerprint):
+    """(path, its mode and hash) of every file that the series adds or changes."""
+    with series.micro(now.path, now.version, series.load(drafts=True)) as small:
+        return small.files()
 
 
 def repository():

@@ -125,6 +125,13 @@ class Micro:
                 raise patches.bad(patch.name, f"changes {path}, which Linux {version} does not have; "
                                               f"the series fits {bases.range()}: use one of these, or adapt this patch")
 
+    def files(self):
+        """(path, mode and blob) of every touched and kept file, as it is in the end."""
+        with self.repo.index(self.head) as index:
+            index.add(self.entries)
+            rows = (row.split("\t") for row in self.repo("ls-tree", "-r", "-z", index.tree()).split("\0") if row)
+            return [(path, info) for info, path in rows]
+
     def checkout(self, folder, overlaid=False):
         """Write the final content of every touched and kept file below folder, with what lies over them or not."""
         with self.repo.index(self.head) as index:
