@@ -72,7 +72,7 @@ _ARM64 = Arch(
     name="arm64", cross="aarch64-linux-gnu-", target="Image", image="arch/arm64/boot/Image", debarch="arm64",
     busybox="bookworm", qemu="qemu-system-aarch64", machine="virt,gic-version=3", cpu="max,pauth-impdef=on",
     console="console=ttyAMA0 earlycon", has_backend=True, kunit=("text_poke_stop", "text_poke_bpf"),
-    selftests=("perf_events", "user_patch"), counted=("perf_events:remove_on_exec",),
+    selftests=("perf_events",), counted=("perf_events:remove_on_exec",),
     # Then backtraces come by NMI, and the overflows of counters, in which the test reads.
     torture=("pseudo-nmis", "calls-nmi"), torture_append="irqchip.gicv3_pseudo_nmi=1",
     # Not by kexec, batch or no batch: with 52 bits of addresses it dies as it copies page tables, with fewer the

@@ -376,6 +376,8 @@ def unpack_noted(dest, note, lock, debs):
     if paths.noted(stamp) == note:
         return dest
     with locked(lock):
+        if paths.noted(stamp) == note:  # the one before us has done it
+            return dest
         part = dest.with_name(dest.name + ".part")
         _unpack(debs(), part)
         (part / ".debs").write_text(note)

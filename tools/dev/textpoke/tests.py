@@ -298,12 +298,16 @@ def selftests(name, kdir, append="", smp=2, targets=()):
     return [*selftests_guest(name, kdir, append, smp, targets)(), *(result for guest in guests for result in guest())]
 
 
-def _job_of_ours(name, kdir, job, append, smp, selftests=True, more=None):
-    """A guest whose job speaks the words of the selftests' runner: what it says, and how it ended."""
+def job_of_ours(name, kdir, job, append, smp, selftests=True, more=None, machine=None):
+    """A guest whose job speaks the words of the selftests' runner: what it says, and how it ended.
+
+    more       what else it finds there, as of initramfs
+    machine    the architecture's Arch with something changed, that boots it
+    """
     say(f"{job} on {name}")
     extra = ({"selftests": install_selftests(name, kdir, OWN)} if selftests else {}) | (more or {})
     initrd = initramfs.build_initramfs(name, extra=extra, job=initramfs.GUEST / f"{job}.sh", kdir=kdir)
-    result = in_guest(name, kdir, initrd, append, smp)
+    result = in_guest(machine or name, kdir, initrd, append, smp)
     return ktap.parse(sent(result, "selftests.ktap")), guest_results(job, result)
 
 
@@ -314,7 +318,7 @@ LOCKED_BOOT = "lockdown=integrity text_poke.busted=no-sync-c text_poke_torture.r
 def lockdown(name, kdir, append="", smp=2):
     """Who may record, and who may break the kernel, in each mode of lockdown; for a kernel that can be locked down."""
     for job, words, selftests in ("lockdown", append, True), ("locked-boot", f"{LOCKED_BOOT} {append}", False):
-        said, ended = _job_of_ours(name, kdir, job, words, smp, selftests)
+        said, ended = job_of_ours(name, kdir, job, words, smp, selftests)
         yield from (*said, *ended)
 
 
@@ -322,19 +326,19 @@ def lkdtm(name, kdir, append="", smp=2):
     """Calls and returns that go astray are caught, traps or no traps; the guest itself looks for other complaints."""
     if reason := arches.get(name).lkdtm:
         return [ktap.Result("lkdtm", ktap.SKIPPED, reason)]
-    said, ended = _job_of_ours(name, kdir, "lkdtm", append, smp)
+    said, ended = job_of_ours(name, kdir, "lkdtm", append, smp)
     return said + ended[:1]
 
 
 def stays(name, kdir, append="", smp=2):
     """What ftrace could not stop calling stays; the guest itself looks for other complaints than that about it."""
-    said, ended = _job_of_ours(name, kdir, "stays", append, smp, selftests=False)
+    said, ended = job_of_ours(name, kdir, "stays", append, smp, selftests=False)
     return said + ended[:1]
 
 
 def samples(name, kdir, append="", smp=2):
     """The kernel's own samples of direct calls and listeners come, say what they are to say, and go; twice."""
-    said, ended = _job_of_ours(name, kdir, "samples", append, smp, selftests=False)
+    said, ended = job_of_ours(name, kdir, "samples", append, smp, selftests=False)
     return said + ended
 
 
@@ -342,7 +346,7 @@ def scripts(name, kdir, append="", smp=2):
     """The kernel's own scripts of an architecture that change text and look for complaints."""
     folder = series.source_tree() / "tools/testing/selftests"
     more = {f"scripts/{Path(script).name}": folder / script for script in arches.get(name).scripts}
-    said, ended = _job_of_ours(name, kdir, "scripts", append, smp, selftests=False, more=more | programs(name, kdir))
+    said, ended = job_of_ours(name, kdir, "scripts", append, smp, selftests=False, more=more | programs(name, kdir))
     return said + ended
 
 

@@ -17,6 +17,7 @@
  * probe is over.
  */
 #include <kunit/test.h>
+#include <linux/cpumask.h>
 #include <linux/ftrace.h>
 #include <linux/jiffies.h>
 #include <linux/kprobes.h>
@@ -220,9 +221,76 @@ static void tasks_inside_the_pair_go_on(struct kunit *test)
 	KUNIT_EXPECT_GT(test, READ_ONCE(hits), 0);
 }
 
+static void *paca(void)
+{
+	void *here;
+
+	asm volatile("mr %0, 13" : "=r" (here));
+	return here;
+}
+
+/* The task that is to be moved, and the PACA of the CPU it has been moved to. */
+static struct task_struct *moving;
+static void *paca_there;
+
+static void move(unsigned long ip, unsigned long parent_ip,
+		 struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	int cpu = cpumask_any_but(cpu_online_mask, raw_smp_processor_id());
+
+	if (current != moving || !preemptible())
+		return;
+	if (!set_cpus_allowed_ptr(current, cpumask_of(cpu)))
+		paca_there = paca();
+}
+
+/* Only ftrace_regs_caller() puts all registers back. */
+static struct ftrace_ops mover = {
+	.func	= move,
+	.flags	= FTRACE_OPS_FL_SAVE_REGS,
+};
+
+/*
+ * Call the function, and return the PACA that it is left with.  Right behind
+ * it the PACA is put right, so that a failure is not the end of the kernel.
+ */
+static void *moved_by_a_tracer(void)
+{
+	void *left_with;
+
+	paca_there = NULL;
+	moving = current;
+	traced(1);
+	left_with = paca();
+	if (paca_there)
+		asm volatile("mr 13, %0" : : "r" (paca_there));
+	moving = NULL;
+	return left_with;
+}
+
+static void tracers_may_move_to_another_cpu(struct kunit *test)
+{
+	struct cpumask allowed;
+	void *left_with;
+
+	if (num_online_cpus() < 2)
+		kunit_skip(test, "one CPU");
+
+	cpumask_copy(&allowed, current->cpus_ptr);
+	KUNIT_ASSERT_EQ(test, 0, register_ftrace_function(&mover));
+	left_with = moved_by_a_tracer();
+	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_function(&mover));
+	KUNIT_EXPECT_EQ(test, 0, set_cpus_allowed_ptr(current, &allowed));
+	KUNIT_EXPECT_NOT_NULL(test, paca_there);
+	KUNIT_EXPECT_PTR_EQ(test, left_with, paca_there);
+}
+
 static int begin_test(struct kunit *test)
 {
-	return ftrace_set_filter_ip(&tracer, (unsigned long)site(), 0, 1);
+	unsigned long ip = (unsigned long)site();
+
+	return ftrace_set_filter_ip(&tracer, ip, 0, 1) ?:
+	       ftrace_set_filter_ip(&mover, ip, 0, 1);
 }
 
 static void end_test(struct kunit *test)
@@ -241,6 +309,7 @@ static struct kunit_case ftrace_cases[] = {
 	KUNIT_CASE(pair_is_there_while_traced),
 	KUNIT_CASE(probes_on_the_first_do_not_matter),
 	KUNIT_CASE_SLOW(tasks_inside_the_pair_go_on),
+	KUNIT_CASE(tracers_may_move_to_another_cpu),
 	{}
 };
 
