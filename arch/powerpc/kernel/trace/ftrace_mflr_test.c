@@ -238,10 +238,10 @@ static void move(unsigned long ip, unsigned long parent_ip,
 {
 	int cpu = cpumask_any_but(cpu_online_mask, raw_smp_processor_id());
 
-	if (current != moving || !preemptible())
+	if (current != READ_ONCE(moving) || !preemptible())
 		return;
 	if (!set_cpus_allowed_ptr(current, cpumask_of(cpu)))
-		paca_there = paca();
+		WRITE_ONCE(paca_there, paca());
 }
 
 /* Only ftrace_regs_caller() puts all registers back. */
@@ -256,15 +256,16 @@ static struct ftrace_ops mover = {
  */
 static void *moved_by_a_tracer(void)
 {
-	void *left_with;
+	void *left_with, *right;
 
-	paca_there = NULL;
-	moving = current;
+	WRITE_ONCE(paca_there, NULL);
+	WRITE_ONCE(moving, current);
 	traced(1);
 	left_with = paca();
-	if (paca_there)
-		asm volatile("mr 13, %0" : : "r" (paca_there));
-	moving = NULL;
+	right = READ_ONCE(paca_there);
+	if (right)
+		asm volatile("mr 13, %0" : : "r" (right));
+	WRITE_ONCE(moving, NULL);
 	return left_with;
 }
 
