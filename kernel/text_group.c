@@ -147,8 +147,8 @@ static int empty(struct text_group *group)
  * Return: 0; or the error of the first request that has one, each of which has
  * been told: -EEXIST if a key was in the group already, and else as of
  * text_poke_batch_add() and text_poke_batch_finish(), all listed in
- * <linux/text_poke.h>.  With -EIO some of the text may act as new, and what
- * both old and new lead to has to stay.
+ * <linux/text_poke.h>.  With -EIO some sites may emulate the new instruction,
+ * and what both old and new lead to has to stay.
  */
 int text_group_commit(struct text_group *group)
 {

@@ -23,7 +23,7 @@
  *   batch    the sites that change together
  *   sync     every online CPU has refetched its instructions
  *   record   PERF_RECORD_TEXT_POKE
- *   listener a perf event that asked for records
+ *   event    a perf event; it listens if it asked for records
  *
  *
  * API overview:
@@ -66,7 +66,7 @@
  *   a: publish the sorted batch
  *   b: write a trap into every unit
  *   c: sync ........................... the old instruction cannot run
- *   d: emit one record per site         a hit acts as the NEW instruction
+ *   d: emit one record per site         a hit emulates the NEW instruction
  *   e: write the tails; sync .......... all have left code begun before d
  *   f: write the units
  *   g: sync ........................... the trap cannot be hit
@@ -92,10 +92,10 @@
  * a probe hits from b on when it is armed, and until f when it is disarmed.
  * The trap handler passes such a trap on.
  *
- * Without listeners, if the architecture says that every pair of old and new
+ * If no event listens, and the architecture says that every pair of old and new
  * instruction in the batch may be exchanged under a running CPU, a to e are
  * left out: write, sync.  This batch is called direct.  The choice is made
- * once per batch under text_mutex, and text_poke_settle() keeps a new listener
+ * once per batch under text_mutex, and text_poke_settle() keeps a new event
  * from appearing in the middle of one.
  *
  *
@@ -106,7 +106,7 @@
  * architecture that has such pairs selects HAVE_TEXT_POKE_STOP.
  *
  *
- * The trap handler acts as a nop, a branch or a call.  What it cannot act as it
+ * The trap handler emulates a nop, a branch or a call.  Another instruction it
  * may let the CPU execute out of line, in a slot: a copy of the instruction
  * with a trap behind it, from which the handler returns to behind the site.
  * Slots last as long as their batch, and until text_poke_quiesce() says that
@@ -148,9 +148,9 @@
  *   -EFAULT      the text cannot be read, or its alias cannot be written
  *   -EILSEQ      the old bytes are not what the caller said
  *   -ERANGE      the caller could not encode the new instruction
- *   -EOPNOTSUPP  the site has to trap, and either cannot, or nothing can act
- *                as its new instruction meanwhile; or no CPU may run it while
- *                it is changed, see text_poke_stopped()
+ *   -EOPNOTSUPP  the site has to trap, and either cannot, or nothing can
+ *                emulate its new instruction meanwhile; or no CPU may run it
+ *                while it is changed, see text_poke_stopped()
  *   -ENOMEM      no memory for a longer queue, or no slot; the queue is as it
  *                was, and is either finished or cancelled
  *   -EEXIST      the site overlaps another one of the batch
@@ -163,8 +163,8 @@
  * An error means that nothing has changed and nothing was recorded, with two
  * exceptions.  A write which fails midway is rolled back: then there are
  * records of the change and of its reversal.  If that fails as well, sites of
- * the batch act as their new instruction for good, and what that leads to has to
- * stay.
+ * the batch emulate their new instruction for good, and what that leads to has
+ * to stay.
  */
 
 #include <linux/compiler.h>
@@ -291,7 +291,7 @@ extern struct text_poke_function arch_text_poke_trap_path[];
 /**
  * arch_text_poke_prepare - check a site and decode what replaces it
  * @site:	addr, old, new and len are set; @site->insn is to be filled
- * @emulate:	the instruction to act as while the trap is there; often but
+ * @emulate:	the instruction to emulate while the trap is there; often but
  *		not always @site->new
  *
  * The core calls it when a site is queued.  If @old or @new is a breakpoint

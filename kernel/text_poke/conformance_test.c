@@ -315,7 +315,7 @@ static void handler_acts_as_the_manual_says(struct kunit *test)
 	}
 }
 
-/* A caller may ask for another instruction to be acted as than the new one. */
+/* A caller may ask for another instruction to be emulated than the new one. */
 static void handler_acts_as_it_is_told(struct kunit *test)
 {
 	struct text_poke_site site;
@@ -448,7 +448,7 @@ static void make_room(struct kunit *test, const struct insn *insn)
 }
 
 /*
- * What a batch makes of it.  Some can be acted as, but no CPU may come to where
+ * What a batch makes of it.  Some can be emulated, but no CPU may come to where
  * they are just stored, nor to where a trap is stored over them.
  */
 static int batch_ret(const struct insn *insn)

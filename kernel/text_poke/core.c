@@ -561,7 +561,7 @@ static bool nobody_runs(void *addr)
  *
  * For early boot, when one CPU runs with interrupts off and there is neither
  * a mutex nor an IPI to be had, and for the text of a module that is not yet
- * formed.  There is no guard and no record: there is no listener, or no CPU runs
+ * formed.  There is no guard and no record: no event can listen, or no CPU runs
  * it.
  *
  * Context: Any in which the caller is alone with the text.
@@ -595,7 +595,7 @@ int text_poke_early(void *addr, const void *old, const void *new, size_t len)
  *
  * Called before text is freed, when it can no longer be found: on return no site
  * in it is queued, and no store to it is under way.  See text_poke_settle() for
- * what a new listener calls.
+ * what perf calls for a new event.
  *
  * Context: Process context, may sleep; text_mutex not held.
  */

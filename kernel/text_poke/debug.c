@@ -7,7 +7,7 @@
  *   IDLE ---> ARMED ---> SYNCED ---> RECORDED ---> LEFT ---> WRITTEN ---> DONE
  *               b          c            d            e          f           g
  *
- * with a store of the tail, if there is one, while RECORDED.  Without a listener
+ * with a store of the tail, if there is one, while RECORDED.  Without an event
  * the second sync leads from SYNCED to LEFT.  What is stored must be flushed
  * before the next sync, at the address that executes and with the alias gone;
  * a sync must have been through every CPU that was online before and after it;

@@ -199,7 +199,7 @@ struct plugging {
 
 static struct plugging plugging;
 
-/* While it changes the site acts as the new instruction. */
+/* While it changes, the site emulates the new instruction. */
 static void run_site(void *unused)
 {
 	plugging.ret = text_poke_test_fn();
@@ -385,7 +385,7 @@ static u64 complaints(void)
 	return IS_ENABLED(CONFIG_TEXT_POKE_DEBUG) ? text_poke_complaints : 0;
 }
 
-/* Is the test's change one that has a guard without a listener? */
+/* Is the test's change one that has a guard though no event listens? */
 static bool needs_guard(void)
 {
 	struct text_poke_site site = { .addr = site_addr(), .len = LEN };

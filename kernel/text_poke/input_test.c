@@ -238,7 +238,7 @@ static void init_text_that_goes_is_refused(struct kunit *test)
 }
 
 #ifdef CONFIG_FAIL_TEXT_POKE
-/* There is no listener to be told of it, and nothing to be taken back. */
+/* There is no event to be told of it, and nothing to be taken back. */
 static void early_pokes_need_an_alias(struct kunit *test)
 {
 	u8 before[LEN];

@@ -5,8 +5,8 @@
 #include <linux/perf_event.h>
 
 /*
- * A listener for tests: from here on batches are guarded and recorded.  Ends
- * with perf_event_release_kernel().
+ * An event for tests that listens: from here on batches are guarded and
+ * recorded.  Ends with perf_event_release_kernel().
  */
 static inline struct perf_event *text_poke_listener_open(int cpu)
 {

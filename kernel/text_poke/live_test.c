@@ -3,7 +3,7 @@
  * KUnit test of text pokes under fire: what do CPUs see while text changes?
  *
  * A site goes back and forth between two instructions, and while it traps the
- * handler acts as a third one.  <phase.h> says what may be seen when; the test
+ * handler emulates a third one.  <phase.h> says what may be seen when; the test
  * enters PHASE_TRAPPING at the record.
  *
  * Readers are tasks that preempt each other, timers, interrupt work and
@@ -83,7 +83,7 @@ static u64 out_of_order;
 
 static struct task_struct *interrupter;
 
-/* One of these is at the site, in turn; the trap acts as the jump. */
+/* One of these is at the site, in turn; the trap emulates the jump. */
 static u8 nop[LEN], jump[LEN], call[LEN];
 
 static struct text_poke_seen seen_in(const void *unused, unsigned int change)

@@ -5,7 +5,7 @@
 /*
  * What may be seen of a site while it changes.
  *
- * While a site traps, the handler is told to act as a third instruction.  So
+ * While a site traps, the handler is told to emulate a third instruction.  So
  * the result of a call says which of the three was executed, and the phases in
  * which the call began and ended say which of them it may have been:
  *

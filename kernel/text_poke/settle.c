@@ -2,10 +2,10 @@
 /*
  * Waiting for the batch that is being written, and for no more than that.
  *
- * A batch must not take a new listener for absent while the listener copies the
- * text in the middle of it:
+ * A batch must not take a new perf event for absent while the owner of the
+ * event copies the text in the middle of it:
  *
- *   poker                               listener
+ *   poker                               event
  *   ----------------------------------  ------------------------------------
  *   batch_count is odd                  is counted, has a buffer, is enabled
  *   full barrier                        full barrier
@@ -14,7 +14,7 @@
  *   batch_count is even                 waits if it was odd, until it differs
  *
  * Of the two looks one at least sees what the other side has done.  Either the
- * batch knows of the listener, or the listener of the batch.
+ * batch knows of the event, or the event of the batch.
  *
  * This does not wait for text_mutex: its holder may wait for a grace period of
  * RCU tasks, and nothing is half written meanwhile.
@@ -42,9 +42,9 @@ void text_poke_batch_begins(void)
 {
 	WRITE_ONCE(batch_count, batch_count + 1);
 	/*
-	 * Orders the count before looking for listeners.  Pairs with smp_mb() in
+	 * Orders the count before looking for events.  Pairs with smp_mb() in
 	 * text_poke_settle().  Otherwise both could be too early: the batch
-	 * goes on without records, and the listener copies the text in the
+	 * goes on without records, and the event's owner copies the text in the
 	 * middle of it.
 	 */
 	smp_mb();
@@ -90,7 +90,7 @@ void text_poke_settle(void)
 	unsigned int count;
 
 	/*
-	 * Orders what makes the caller a listener before looking for a batch.
+	 * Orders what makes the event listen before looking for a batch.
 	 * Pairs with smp_mb() in text_poke_batch_begins().
 	 */
 	smp_mb();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Slots: where the trap handler lets a CPU execute what it cannot act as.
+ * Slots: where the trap handler lets a CPU execute what it cannot emulate.
  *
  * A slot belongs to one site of one batch.  The handler sends a CPU that hits
  * the site into the slot; the trap at the end of the slot sends it back:
@@ -93,8 +93,8 @@ static void tell_of_page(bool gone)
 }
 
 /*
- * No CPU is in the slots any more.  A listener that has come since they were made
- * has not heard of their page.
+ * No CPU is in the slots any more.  An event that was opened since they were
+ * made has not heard of their page.
  */
 static void end_slots(void)
 {

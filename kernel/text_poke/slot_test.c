@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit test of slots: what the trap handler cannot act as is executed out of
+ * KUnit test of slots: what the trap handler cannot emulate is executed out of
  * line, and perf knows where.
  *
  * The text is that of text_poke_test.c.  The instruction which needs a slot
@@ -87,7 +87,7 @@ static void the_cpu_runs_the_instruction_in_its_slot(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, text_poke_test_fn(), TEXT_POKE_TEST_STEPPED);
 }
 
-/* Even without a listener, unless the two may be exchanged directly. */
+/* Even if no event listens, unless the two may be exchanged directly. */
 static void sites_with_a_slot_are_guarded(struct kunit *test)
 {
 	u64 guarded = text_poke_test_stats.guarded;

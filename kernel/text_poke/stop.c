@@ -271,7 +271,7 @@ int text_poke_stopped(struct text_poke_change *changes, unsigned int nr)
 		return ret;
 	}
 
-	/* As of a batch: a listener that comes too late for these waits. */
+	/* As of a batch: an event that comes too late for these waits. */
 	text_poke_batch_begins();
 	stop.listening = perf_text_poke_enabled();
 	ret = stop_for(&stop, changes, nr);

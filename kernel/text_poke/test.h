@@ -103,7 +103,7 @@ text_poke_test_queue(const struct text_poke_site *sites, unsigned int nr);
 extern const char *text_poke_test_said;
 void text_poke_test_hear(bool on);
 
-/* From here to the end of the case there is a listener. */
+/* From here to the end of the case an event listens. */
 void text_poke_test_listen(struct kunit *test);
 
 #endif /* _TEXT_POKE_TEST_H */

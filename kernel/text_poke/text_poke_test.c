@@ -57,7 +57,7 @@ static bool site_is(const void *insn)
 	return !text_poke_verify(site_addr(), insn, LEN);
 }
 
-/* The site is as it was, no batch was written, and no listener was told one was. */
+/* The site is as it was, no batch was written, and no event was told of one. */
 static bool nothing_happened(void)
 {
 	return site_is(insns.nop) && !text_poke_test_stats.batches &&
@@ -76,7 +76,7 @@ static void listen(struct kunit *test)
 	count_from_here();
 }
 
-/* Are the test's instructions exchanged at once without a listener? */
+/* Are the test's instructions exchanged at once if no event listens? */
 static bool exchanged_directly(void)
 {
 	struct text_poke_site site = {
@@ -170,7 +170,7 @@ static void direct_when_nobody_listens(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, text_poke_test_stats.records, 0);
 }
 
-/* Where a CPU could run a mixture of old and new: as with a listener. */
+/* Where a CPU could run a mixture of old and new: as with an event that listens. */
 static void guarded_without_records_when_it_must_be(struct kunit *test)
 {
 	if (perf_text_poke_enabled())
@@ -1049,7 +1049,7 @@ static bool late_listens;
 
 static struct task_struct *late_listener;
 
-/* In the middle of a batch; returns when the listener had time enough. */
+/* In the middle of a batch; returns when the event had time enough. */
 static void listen_meanwhile(const void *addr, const void *old, size_t old_len,
 			     const void *new, size_t new_len)
 {

@@ -6,7 +6,7 @@
  * /sys/module/text_poke_torture/parameters/run, and ends when a 0 is written
  * there.  Threads change sites, directly and guarded, while others execute
  * them; kprobes are put on the same functions, and on sites, which then must not
- * change; listeners appear and go, CPUs go offline and come back, and now and
+ * change; perf events appear and go, CPUs go offline and come back, and now and
  * then all of them are stopped.  While a 1 is in the parameter "hold" no text is
  * changed and all CPUs are online, so that the text can be looked at; the sites
  * are executed all the same.
@@ -293,7 +293,7 @@ static struct perf_event *listen(void)
 	return IS_ERR(event) ? NULL : event;
 }
 
-/* With a listener all batches are guarded, without one those that must be. */
+/* With an event all batches are guarded, without one those that must be. */
 static int torture_listener(void *unused)
 {
 	DEFINE_TORTURE_RANDOM(rand);

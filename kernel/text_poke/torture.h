@@ -82,7 +82,7 @@ enum text_poke_claim {
 /**
  * struct text_poke_reads - what executing the sites has shown
  * @calls:	how often, by context
- * @traps:	how often that was a trap, by what it acted as
+ * @traps:	how often that was a trap, by what it emulated
  * @traps_in_nmi: and how often in an NMI
  * @wrong:	results that cannot be
  * @spoilt:	registers or flags that were not left alone

@@ -4,7 +4,7 @@
  * whether what was executed is what may have been there.
  *
  * Every site goes through instructions of each kind that it can hold, and while
- * it traps, the handler acts as one of any kind.  Which they are follows from
+ * it traps, the handler emulates one of any kind.  Which they are follows from
  * the number of the change alone, so that a reader of a site needs nothing
  * but the phases before and after: see phase.h.
  *
@@ -100,7 +100,7 @@ static void encode_now(const struct torture_site *site, u8 *insn)
 	encode(site, kind_after(site, site->phase / PHASES), insn);
 }
 
-/* What the trap acts as in the change that comes after so many. */
+/* What the trap emulates in the change that comes after so many. */
 static unsigned int trap_after(const struct torture_site *site,
 			       unsigned int changes)
 {

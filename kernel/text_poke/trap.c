@@ -34,7 +34,7 @@
  * anew.  A sync by interrupt cannot leave one behind on a CPU that is online,
  * because the interrupt waits for the handler; one that is acknowledged inside
  * the handler can.  (With such a sync a late trap may also find the next batch on
- * the same site, and act as that batch's new instruction before its step b.)
+ * the same site, and emulate that batch's new instruction before its step b.)
  */
 #include <linux/atomic.h>
 #include <linux/cpumask.h>

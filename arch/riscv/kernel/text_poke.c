@@ -20,7 +20,7 @@
  *           +-------+-------+
  *   off     | 13 00 | 00 00 |   NOP
  *           +-------+-------+
- *   b       | 02 90 | 00 00 |   C.EBREAK: acts as the JAL or JALR
+ *   b       | 02 90 | 00 00 |   C.EBREAK: emulates the JAL or JALR
  *           +-------+-------+
  *   e       | 02 90 | t0 t1 |   C.EBREAK, and a tail that is not run yet
  *           +-------+-------+

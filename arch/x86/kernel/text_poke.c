@@ -13,7 +13,7 @@
  *           +----+-------------+
  *   off     | 0f | 1f 44 00 00 |   NOP5
  *           +----+-------------+
- *   b       | cc | 1f 44 00 00 |   INT3: acts as the CALL
+ *   b       | cc | 1f 44 00 00 |   INT3: emulates the CALL
  *           +----+-------------+
  *   e       | cc | d0 d1 d2 d3 |   INT3, and a tail that is not run yet
  *           +----+-------------+
@@ -23,7 +23,7 @@
  * and back:
  *
  *           | e8 | d0 d1 d2 d3 |
- *   b       | cc | d0 d1 d2 d3 |   INT3: acts as the NOP
+ *   b       | cc | d0 d1 d2 d3 |   INT3: emulates the NOP
  *   e       | cc | 1f 44 00 00 |
  *   f, off  | 0f | 1f 44 00 00 |
  *
@@ -49,7 +49,7 @@
  * needed.  It is made all the same: there is not only Intel, and a decoder
  * needs one between the record and the final store.
  *
- * So every batch is guarded, whether there is a listener or not, except for one
+ * So every batch is guarded, whether an event listens or not, except for one
  * of kprobes' breakpoints: there the store of the one byte is all there is.
  *
  * INT3 can be taken wherever the kernel's text runs but in entry code, where GS
@@ -60,7 +60,7 @@
  * INT3 also belongs to kprobes and KGDB.  Where it is what replaces or is
  * replaced, the trap is theirs and is passed on to them.  A kprobe that is
  * being optimized has its INT3 replaced by a JMP of five bytes: from then on
- * the trap acts as the JMP.
+ * the trap emulates the JMP.
  */
 #include <linux/cache.h>
 #include <linux/kernel.h>
@@ -108,7 +108,7 @@ static bool is_jcc32(const struct insn *insn)
 	       (insn->opcode.bytes[1] & 0xf0) == 0x80;
 }
 
-/* The opcode that emulation goes by; 0 for what it cannot act as. */
+/* The opcode that emulation goes by; 0 for what it cannot emulate. */
 static u8 emulated_opcode(const struct insn *insn, const u8 *bytes)
 {
 	if (is_nop(bytes, insn->length))

@@ -11,7 +11,7 @@
  * text_poke_batch_begin - a batch is about to be written
  * @sites:	how many instructions and literals
  * @guarded:	with traps; otherwise directly
- * @listening:	somebody gets records
+ * @listening:	an event gets records
  */
 TRACE_EVENT(text_poke_batch_begin,
 

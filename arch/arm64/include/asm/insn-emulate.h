@@ -13,7 +13,7 @@
 #include <asm/ptrace.h>
 
 /*
- * What single instructions do to the registers, for whoever has put a
+ * What single instructions do to the registers, for code that has put a
  * breakpoint over one: kprobes, uprobes and the text poke core.
  *
  * The text poke core runs these before the kernel has properly been entered,

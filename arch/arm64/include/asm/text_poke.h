@@ -16,9 +16,9 @@ struct text_poke_site;
 #define TEXT_POKE_BRK_INSN	(AARCH64_BREAK_MON | (TEXT_POKE_BRK_IMM << 5))
 
 /**
- * struct arch_text_poke_insn - what the trap handler acts as
+ * struct arch_text_poke_insn - what the trap handler emulates
  * @insn:	the instruction, in CPU byte order
- * @how:	how to act as it
+ * @how:	how to emulate it
  */
 struct arch_text_poke_insn {
 	u32 insn;

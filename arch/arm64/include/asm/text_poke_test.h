@@ -202,7 +202,7 @@ static inline bool text_poke_test_flags_kept(const struct pt_regs *regs)
 	return regs->pstate == (PSR_MODE_EL1h | PSR_N_BIT);
 }
 
-/* CPUs come online whoever holds text_mutex. */
+/* CPUs come online even while text_mutex is held. */
 #define TEXT_POKE_TEST_CPUS_COME	true
 
 /* A program's entry keeps the link register in x9, behind a landing pad. */

@@ -11,8 +11,8 @@
 #include <asm/sstep.h>
 
 /*
- * What single instructions do to the registers, for whoever has put a trap over
- * one: kprobes, uprobes and the text poke core.
+ * What single instructions do to the registers, for code that has put a trap
+ * over one: kprobes, uprobes and the text poke core.
  *
  * analyse_instr() and emulate_update_regs() know many more.  These are the ones
  * that stand where text is changed: nop, branches, calls and returns, moves from

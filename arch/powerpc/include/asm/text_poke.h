@@ -23,9 +23,9 @@ struct text_poke_site;
 #define TEXT_POKE_TRAP_INSN	0x7fe10808
 
 /**
- * struct arch_text_poke_insn - what the trap handler acts as
+ * struct arch_text_poke_insn - what the trap handler emulates
  * @insn:	the instruction, in CPU byte order
- * @how:	how to act as it
+ * @how:	how to emulate it
  */
 struct arch_text_poke_insn {
 	u32 insn;

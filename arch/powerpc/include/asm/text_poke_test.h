@@ -225,7 +225,7 @@ static inline bool text_poke_test_flags_kept(const struct pt_regs *regs)
 	return regs->msr == TEXT_POKE_TEST_MSR && regs->ccr == 0x5a5a5a5a;
 }
 
-/* CPUs come online whoever holds text_mutex. */
+/* CPUs come online even while text_mutex is held. */
 #define TEXT_POKE_TEST_CPUS_COME	true
 
 #endif /* _ASM_POWERPC_TEXT_POKE_TEST_H */

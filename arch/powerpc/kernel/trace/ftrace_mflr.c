@@ -35,7 +35,7 @@
  * that any instruction may be exchanged with the preferred nop: CPU_FTR_ARCH_300,
  * which is POWER9, POWER10 and POWER11.
  *
- * A kprobe may be on ip - 4.  It acts as mflr, whatever is there: that does no
+ * A kprobe may be on ip - 4.  It emulates mflr, whatever is there: that does no
  * harm before a nop.  So enabling leaves it alone, and when it is disarmed there
  * is an mflr, which the next change of call sites removes, if no bl follows.
  */
@@ -114,7 +114,7 @@ int ftrace_mflr_init(unsigned long ip)
 	return change_text_early(mflr_of(ip), MFLR, NOP);
 }
 
-/* What is there otherwise is an mflr, or a probe that acts as one. */
+/* Otherwise an mflr is there, or a probe that emulates one. */
 int ftrace_mflr_queue(unsigned long ip)
 {
 	u32 *addr = mflr_of(ip);

@@ -156,7 +156,7 @@ static void pair_is_there_while_traced(struct kunit *test)
 	kunit_info(test, "mflr %s", mflr_goes() ? "goes" : "stays");
 }
 
-/* It acts as mflr, whatever is there, and leaves that behind. */
+/* It emulates mflr, whatever is there, and leaves that behind. */
 static void probes_on_the_first_do_not_matter(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, 0, put_probe());

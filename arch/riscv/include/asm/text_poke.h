@@ -33,9 +33,9 @@ struct text_poke_site;
 #define TEXT_POKE_WINDOW	(2 * PAGE_SIZE)
 
 /**
- * struct arch_text_poke_insn - what the trap handler acts as
+ * struct arch_text_poke_insn - what the trap handler emulates
  * @insn:	the instruction; one of 16 bits is in the lower half
- * @how:	how to act as it
+ * @how:	how to emulate it
  */
 struct arch_text_poke_insn {
 	u32 insn;

@@ -200,7 +200,7 @@ static inline bool text_poke_test_flags_kept(const struct pt_regs *regs)
 	return regs->status == (SR_PP | SR_PIE);
 }
 
-/* CPUs come online whoever holds text_mutex. */
+/* CPUs come online even while text_mutex is held. */
 #define TEXT_POKE_TEST_CPUS_COME	true
 
 /* Firmware executes FENCE.I wherever the kernel is. */

@@ -17,8 +17,9 @@
  * To get there, a kprobe on AUIPC raises an interrupt, which is taken when the
  * probe is over.  That wakes a real-time task, which keeps the CPU.
  *
- * And of those who share a site with tracers: kprobes, and who replaces functions;
- * and of those who meet a kprobe's breakpoint or the core's trap unawares.
+ * And of code that shares a site with tracers: kprobes, and what replaces
+ * functions; and of code that meets a kprobe's breakpoint or the core's trap
+ * unawares.
  */
 #include <kunit/test.h>
 #include <linux/ftrace.h>
@@ -49,7 +50,7 @@ static unsigned long site(void)
 	return (unsigned long)traced + FTRACE_SITE_OFFSET;
 }
 
-/* A tracer that counts; nobody waits for readers of what is not allocated. */
+/* A tracer that counts; what is not allocated needs no wait for its readers. */
 struct tracer {
 	struct ftrace_ops ops;
 	unsigned long hits;
@@ -113,7 +114,7 @@ static int change_to(unsigned int next)
 
 	if (next == current_tracer)
 		return 0;
-	/* The new one first: then nobody is missing in between. */
+	/* The new one first: then no call is missed in between. */
 	if (next != NONE)
 		ret = register_ftrace_function(&tracers[next].ops);
 	if (!ret && current_tracer != NONE)
@@ -123,8 +124,8 @@ static int change_to(unsigned int next)
 }
 
 /*
- * Where all sites call the same function, ftrace waits for those who are inside
- * before it becomes another one.
+ * Where all sites call the same function, ftrace waits for tasks that are
+ * inside before it becomes another one.
  */
 #define CHANGES_WAIT !IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS)
 
@@ -139,7 +140,7 @@ static bool had_text_mutex(void)
 	return true;
 }
 
-/* Not before whoever changes a key has got what it takes. */
+/* Not before the task that changes a key has got what it takes. */
 static void let_victim_go(struct work_struct *work)
 {
 	unsigned long end = jiffies + HZ;
@@ -177,7 +178,7 @@ static void one_round(struct kunit *test, unsigned int round)
 	WRITE_ONCE(parked, false);
 	KUNIT_ASSERT_TRUE_MSG(test, wait_until(has_gone_on, PATIENCE), "gone for ever");
 
-	/* Who was let go before may still have been in a tracer that is gone. */
+	/* A task let go before may still have been in a tracer that is gone. */
 	for (i = 0; i < NONE; i++)
 		if (!CHANGES_WAIT || i == current_tracer)
 			KUNIT_EXPECT_EQ_MSG(test, i == current_tracer,
@@ -366,14 +367,14 @@ static void halves_are_not_probed(struct kunit *test)
 	}
 }
 
-/* Is it hit once, and does it act as @insn? */
+/* Is it hit once, and does it emulate @insn? */
 static void expect_acts_as(struct kunit *test, const struct kprobe *kp, u32 insn)
 {
 	KUNIT_EXPECT_EQ(test, kp->opcode, insn);
 	expect_hits(test, 1, insn != NOP4);
 }
 
-/* A probe acts as what is behind its breakpoint, not as what is queued. */
+/* A probe emulates what is behind its breakpoint, not what is queued. */
 static void probes_outlive_cancelled_batches(struct kunit *test)
 {
 	unsigned int offset = FTRACE_ADDR - (unsigned long)traced;

@@ -10,8 +10,8 @@ struct mm_struct;
 
 /*
  * The most pages that one alias has.  Interrupts are off while it is mapped, and
- * every store takes a line away from whoever has it in a cache: 8 pages may hold
- * a hundred call sites.
+ * every store takes a line away from the CPUs that have it in a cache: 8 pages
+ * may hold a hundred call sites.
  */
 #define TEXT_ALIAS_PAGES	8
 

@@ -16,7 +16,7 @@ struct text_poke_site;
 #define TEXT_POKE_WINDOW	((TEXT_ALIAS_PAGES - 1) * PAGE_SIZE)
 
 /**
- * struct arch_text_poke_insn - what the trap handler acts as
+ * struct arch_text_poke_insn - what the trap handler emulates
  * @dest:	where it goes, if it goes
  * @opcode:	of CALL, JMP.d32, RET or a Jcc.d8; the others are mapped to these
  */

@@ -138,7 +138,7 @@ static inline void text_poke_torture_fit(u64 *regs)
 /* CPUs that have been sent one and have not taken it. */
 static struct cpumask text_poke_torture_nmi_due;
 
-/* Each NMI reads, whoever has sent it. */
+/* Each NMI reads, whatever has sent it. */
 static int text_poke_torture_nmi(unsigned int type, struct pt_regs *regs)
 {
 	int cpu = raw_smp_processor_id();

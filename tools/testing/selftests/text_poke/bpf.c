@@ -211,7 +211,7 @@ static void load_tracings(void)
 		tracings[i].prog = load_tracing(tracings[i].type, id);
 }
 
-/* Flag D, and nobody else there: else they are called by the tracer. */
+/* Flag D, and no other tracer there: else they are called by the tracer. */
 static bool call_is_direct(void)
 {
 	FILE *f = fopen(TRACING "enabled_functions", "r");

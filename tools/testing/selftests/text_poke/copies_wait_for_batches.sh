@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# What replay takes for the text is never the middle of somebody else's batch,
+# What replay takes for the text is never the middle of another batch,
 # however long that takes over its syncs.
 
 cd "$(dirname "$0")" || exit 1

@@ -71,7 +71,7 @@ toggle_tracer()
 	echo nop > $TRACING/current_tracer
 }
 
-# Is every instruction changed with a trap, whether somebody listens or not?
+# Is every instruction changed with a trap, whether an event listens or not?
 always_guarded()
 {
 	case $(uname -m) in

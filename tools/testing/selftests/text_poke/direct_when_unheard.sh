@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# When nobody listens to text-poke records, none is made, and text is changed
+# When no event listens to text-poke records, none is made, and text is changed
 # directly where the architecture allows that: no batch is guarded, no trap is
 # taken.
 

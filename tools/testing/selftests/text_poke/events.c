@@ -110,7 +110,7 @@ int perf_open_text_poke(pid_t pid, int cpu, bool exclude_kernel)
 	return perf_open(&attr, pid, cpu, -1);
 }
 
-/* For who is to be enabled by something else than its own file. */
+/* For an event that is to be enabled by something else than its own file. */
 static int perf_open_disabled(int cpu, int leader)
 {
 	struct perf_event_attr attr = text_poke_attr;
@@ -386,7 +386,7 @@ struct events *events_open_on(int cpu)
 	return ev && !events_start(ev) ? ev : NULL;
 }
 
-/* Buffers of one page, which nobody reads before events_settle(). */
+/* Buffers of one page, which are not read before events_settle(). */
 struct events *events_open_small(void)
 {
 	struct events *ev = events_new(sysconf(_SC_PAGESIZE), START_MAP,
@@ -413,8 +413,8 @@ void events_forget(struct events *ev)
 
 /*
  * Wait until the batch that is being written, if any, has ended; its records
- * are in the buffers by then.  The kernel does so for whoever lets the records
- * of an event through again, also if nobody had held them back.
+ * are in the buffers by then.  The kernel does so for a task that lets the
+ * records of an event through again, also if they were not held back.
  */
 void events_barrier(struct events *ev)
 {

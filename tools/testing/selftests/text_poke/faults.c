@@ -4,7 +4,7 @@
  * is put to sleep meanwhile.
  *
  * Whatever is left behind shows in the replay: a trap that stays in the text is
- * in no record, and a batch that is not over lets nobody change anything.
+ * in no record, and a batch that is not over lets no other change anything.
  */
 #include <signal.h>
 #include <stdio.h>

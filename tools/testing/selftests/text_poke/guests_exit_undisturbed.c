@@ -123,7 +123,7 @@ static void stop_guest(pthread_t runner)
 	pthread_join(runner, NULL);
 }
 
-/* With somebody who listens, so that there are traps. */
+/* With an event that listens, so that there are traps. */
 static void change_functions(void)
 {
 	struct events *ev = events_open();

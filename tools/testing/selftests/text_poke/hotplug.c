@@ -21,8 +21,8 @@ static struct {
 
 /*
  * Returns 0, or -1 if the CPU has stayed what it was. While the machine goes to
- * sleep no CPU can come; who is left offline then would be so for all tests
- * that follow.
+ * sleep no CPU can come; one that is left offline then would be so for all
+ * tests that follow.
  */
 int cpu_set_online(int cpu, bool online)
 {

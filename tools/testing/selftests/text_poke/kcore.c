@@ -2,7 +2,7 @@
 /*
  * The kernel's text as memory holds it, read through /proc/kcore.
  *
- * A snapshot is not atomic: whoever takes it makes sure that nothing is poked
+ * A snapshot is not atomic: the caller makes sure that nothing is poked
  * meanwhile.
  */
 #include <errno.h>
@@ -31,7 +31,7 @@ static bool symbol_line(const char *line, const char *want, __u64 *addr)
 	return true;
 }
 
-/* 0 also for a user from whom kallsyms hides the addresses. */
+/* 0 also where kallsyms hides the addresses from the user. */
 static __u64 symbol(const char *name)
 {
 	FILE *f = fopen("/proc/kallsyms", "r");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who may torture the kernel or let it fail: root with CAP_SYS_ADMIN, unless
- * the kernel is locked down. Counters may be read even then, but by nobody else.
+ * The right to torture the kernel or let it fail: root with CAP_SYS_ADMIN has
+ * it, unless the kernel is locked down. Even then that root may read counters,
+ * and no other user may.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +31,7 @@ static const char * const who_names[] = {
 
 /*
  * @value: what changes nothing
- * @by_mode: whoever may open it may write it
+ * @by_mode: a task that may open it may write it
  */
 struct knob {
 	const char *name;
@@ -101,7 +102,7 @@ static int become(enum who who)
 	return who == USER && (setgid(NOBODY) || setuid(NOBODY)) ? -1 : 0;
 }
 
-/* Returns what somebody gets: 0 or an errno. */
+/* Returns what such a user gets: 0 or an errno. */
 static int error_of(enum who who, const struct knob *k)
 {
 	pid_t pid = fork();

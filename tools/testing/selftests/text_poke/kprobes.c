@@ -14,7 +14,7 @@
 #define OFFSET_MAX	96
 #define INSIDE		24
 
-/* What the readers run, and what nobody does. */
+/* What the readers run, and what no task does. */
 static const char * const functions[] = {
 	"ksys_write", "ksys_read", "vfs_write", "vfs_read", "do_mmap",
 	"do_nanosleep", "hrtimer_nanosleep", "vfs_truncate",

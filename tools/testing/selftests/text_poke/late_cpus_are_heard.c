@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who listens gets every record once, whichever CPU changes the text: also one
- * that was offline when the events were opened, for which there is none; and is
- * told how many are missing if there was no CPU to get them on.
+ * A task that listens gets every record once, whichever CPU changes the text:
+ * also one that was offline when the events were opened, for which there is
+ * none; and is told how many are missing if there was no CPU to get them on.
  */
 #include <sched.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Runs a command while somebody listens to text-poke records on every CPU.
+ * Runs a command while events listen to text-poke records on every CPU.
  */
 #include <stdio.h>
 #include <unistd.h>

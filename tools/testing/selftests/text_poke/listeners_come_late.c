@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who begins to listen while text is changed, and then copies the text, can take
- * the copy to where memory is in the end by the records that come from there on.
+ * A task that begins to listen while text is changed, and then copies the text,
+ * can take the copy to where memory is in the end by the records that come from
+ * there on.
  *
  * An event gets records once its buffer is mapped and it is enabled, by itself,
  * with its group, or with all that its task has opened. What the batch of that

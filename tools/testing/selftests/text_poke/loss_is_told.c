@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who does not read the records in time is told how many are missing, and a
- * replay of the rest does not pass for a complete one. Whoever changes text
- * meanwhile does not notice.
+ * A task that does not read the records in time is told how many are missing,
+ * and a replay of the rest does not pass for a complete one. A task that
+ * changes text meanwhile does not notice.
  */
 #include <sched.h>
 #include <stdio.h>
@@ -105,7 +105,7 @@ static void pin_to_cpu_0(void)
 		ksft_exit_fail_perror("pinning to CPU 0");
 }
 
-/* Nobody can tell how much of it was written over but by how far it got. */
+/* Only how far it got tells how much of it was written over. */
 static void buffers_that_cannot_be_written_turn_over(void)
 {
 	int fd = perf_open_text_poke(-1, 0, false);

@@ -49,7 +49,7 @@ bool note_covers(const struct note *note, __u64 addr)
 }
 
 /*
- * The pages of kprobe slots that are there already: nobody announces them
+ * The pages of kprobe slots that are there already: they are not announced
  * again. Each has a symbol.
  */
 void notes_add_slot_pages(struct notes *n)

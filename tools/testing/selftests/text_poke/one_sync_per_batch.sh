@@ -35,7 +35,7 @@ else
 fi
 expect many_sites_per_batch "$(grown pokes) -gt $((100 * $(grown batches)))"
 
-# Counted by somebody who runs while events are open.
+# Counted by what runs while events are open.
 export STATS SCHEDSTATS TRACING
 BEFORE_AND_AFTER=$(./listen sh -c '
 	cat $STATS

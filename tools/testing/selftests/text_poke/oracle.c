@@ -174,7 +174,7 @@ void replay(const struct pokes *p, enum direction dir, const struct image *from,
 	free(text.bytes);
 }
 
-/* The same, forwards, for those who only want to know whether it is clean. */
+/* The same, forwards, for callers that only ask whether it is clean. */
 bool replay_clean(const struct pokes *p, const struct image *from,
 		  const struct image *to)
 {
@@ -308,7 +308,7 @@ static bool announced(const struct notes *n, const struct poke *p)
 	return live;
 }
 
-/* How many records outside text are in code that nobody has told about. */
+/* How many records outside text are in code that no note has told about. */
 size_t unannounced(const struct pokes *p, const struct notes *n,
 		   const struct image *text, const struct poke **first)
 {

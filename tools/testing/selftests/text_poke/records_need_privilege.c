@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Text-poke records tell where the kernel lies and what it holds. Who may not
- * watch the kernel may not have them, also when the event excludes the kernel.
+ * Text-poke records tell where the kernel lies and what it holds. A user that
+ * may not watch the kernel may not have them, also when the event excludes the
+ * kernel.
  *
  *	perf_event_paranoid	a user may record
  *	-------------------	---------------------------
@@ -9,9 +10,9 @@
  *	1			a task
  *	2			nothing
  *
- * Root and who has CAP_PERFMON may record both, always. Lockdown changes none
- * of this: it has to be asked for where the kernel is locked down, which is for
- * good.
+ * Root and users with CAP_PERFMON may record both, always. Lockdown changes
+ * none of this: it has to be asked for where the kernel is locked down, which
+ * is for good.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -91,7 +92,7 @@ static int become(const struct who *w)
 	return w->has_cap ? keep_cap_perfmon() : 0;
 }
 
-/* Returns what somebody gets: 0 or an errno. */
+/* Returns what such a user gets: 0 or an errno. */
 static int error_of(const struct who *who, const struct what *w,
 		    bool exclude_kernel)
 {

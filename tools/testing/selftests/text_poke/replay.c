@@ -131,7 +131,7 @@ static void record(struct session *s)
 
 /*
  * Records older than the first snapshot are in it already, and the last one
- * knows nothing of those that came later: who is told to leave off may have
+ * knows nothing of those that came later: a task told to leave off may have
  * one more change to make. The former come first and the latter last, because
  * nothing was poked while a snapshot was taken.
  */
@@ -241,7 +241,7 @@ static size_t births(const struct pokes *p)
 	return nr;
 }
 
-/* A probe's slot is nowhere else to be seen: who forgets it is not noticed. */
+/* A probe's slot shows nowhere else, nor does it show that one is forgotten. */
 static void check_slots(const struct pokes *p)
 {
 	if (!workload_has("kprobes"))

@@ -22,7 +22,7 @@
  *   - A trap is stored after the batch is published, and when the batch is
  *     retired no CPU can execute one.
  *   - On success there is the new text, on failure the old one, on every CPU,
- *     and nothing else has changed.  Records, if somebody listens, say so.
+ *     and nothing else has changed.  Records, if an event listens, say so.
  *   - If a rollback fails, the batch stays published.
  *
  * How long the sites are and whether they trap is what struct layout says.  All
@@ -176,7 +176,7 @@ void list_sort(void *priv, struct list_head *list,
 			  const struct list_head *b));
 int smp_call_function_single(int cpu, void (*call)(void *), void *arg, int wait);
 
-/* Whether somebody listens. */
+/* Whether an event listens. */
 static bool listening;
 
 static bool perf_text_poke_enabled(void)

@@ -7,13 +7,13 @@
  * unwind 8
  *
  * Proved, for every sorted batch of up to six sites and every trap, on one CPU
- * that nobody interrupts:
+ * that nothing interrupts:
  *
  *   - While the batch is published, a trap at a site that can trap and is not
  *     passed on is handled, once, as that site.  No other trap is.
  *   - Before and after, none is.
- *   - A trap that is nobody's and still there is nobody's; one that is gone is
- *     done with, TEXT_POKE_REREADS times in a row and no more.
+ *   - A trap of no batch that is still there is passed on; one that is gone
+ *     is done with, TEXT_POKE_REREADS times in a row and no more.
  *   - The references are afterwards what they were before.
  *
  * Stubs: one CPU; the hooks; kernel.h.  For more CPUs see the litmus tests.

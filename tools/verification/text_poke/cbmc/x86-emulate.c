@@ -9,7 +9,7 @@
  * any registers and flags:
  *
  *   - arch_text_poke_prepare() accepts CALL, Jcc, JMP, NOP and RET that fill
- *     the site, or are followed by INT3 where nobody gets, and nothing else.
+ *     the site, or are followed by INT3 where no CPU gets, and nothing else.
  *   - arch_text_poke_emulate() leaves registers and stack as the instruction
  *     does.
  *   - An INT3 that is not the core's is passed on, and nothing else is.
@@ -179,7 +179,7 @@ static struct text_poke_site any_site(void)
 	return site;
 }
 
-/* Does the instruction fill the site, or does INT3 where nobody gets? */
+/* Does the instruction fill the site, or does INT3 where no CPU gets? */
 static bool fills(const struct text_poke_site *site)
 {
 	enum kind kind = kind_of(site->new);

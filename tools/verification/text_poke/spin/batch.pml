@@ -34,7 +34,7 @@
  * any time.  CPU 2 comes online at any time.  Site 0 is in the first wave,
  * site 1 in the second.
  *
- * A trap that is taken before the record acts as the new instruction.  That
+ * A trap that is taken before the record emulates the new instruction.  That
  * confuses no decoder: the trace shows the trap, and where it returned to.
  *
  * Limits: one batch, which succeeds.  The order of memory accesses is that of
@@ -128,7 +128,7 @@ inline refetch(cpu)
 /* The trap handler, with interrupts off. */
 inline handle(cpu)
 {
-	/* A reference, or the trap is nobody's. */
+	/* A reference, or the trap is of no batch. */
 	d_step {
 		assert(refs[cpu] != 0);
 		refs[cpu] = 2
@@ -248,8 +248,8 @@ inline retire()
 }
 
 /*
- * Between two groups: whoever else runs on the poker's CPU may do so for as long
- * as it likes, and nobody is to trap meanwhile.
+ * Between two groups: another task that runs on the poker's CPU may do so for
+ * as long as it likes, and no CPU is to trap meanwhile.
  */
 inline yield()
 {

@@ -28,11 +28,12 @@
  * Proved, for every interleaving:
  *
  *   - No CPU executes the unit of one instruction with the tail of the other.
- *   - With the lock, who runs the site after the batch runs the new instruction.
+ *   - With the lock, a CPU that runs the site after the batch runs the new
+ *     instruction.
  *   - A trap without a batch is gone when the handler looks.
  *   - The poker gets to its end.
  *
- * Limits: one batch, which succeeds, and whose records nobody reads; for these,
+ * Limits: one batch, which succeeds, and whose records are not read; for these,
  * and for CPUs that stay, see batch.pml.  Memory accesses have the order of the
  * program.
  *
@@ -63,7 +64,7 @@ bool finished;
 bool online = true;
 bool ipi;
 
-/* cpu_hotplug_lock: held by the poker; by who takes the CPU up or down. */
+/* cpu_hotplug_lock: held by the poker; by what takes the CPU up or down. */
 bool reader;
 bool writer;
 
@@ -146,7 +147,7 @@ inline go_offline()
 {
 	take_interrupt();
 	online = false;
-	/* The poker may have looked who is online just before. */
+	/* The poker may have looked which CPUs are online just before. */
 	take_interrupt();
 	do
 	:: run_site()

@@ -8,7 +8,7 @@
  *   word 0     nop    mflr r0
  *   word 1     nop    bl ftrace_caller
  *
- * BL overwrites the link register, which MFLR has saved before.  So nobody may
+ * BL overwrites the link register, which MFLR has saved before.  So no task may
  * run the BL without having run the MFLR.  A task can be preempted between the
  * two, and go on later on another CPU; a CPU may execute what memory has held
  * since its last sync.
@@ -25,15 +25,16 @@
  * Proved, for every interleaving of on, off and on again, with two tasks that
  * enter the function, on any of two CPUs:
  *
- *   - Who runs the BL has run the MFLR in this pass through the function.
+ *   - A task that runs the BL has run the MFLR in this pass through the
+ *     function.
  *   - After "on" has ended word 1 is run as the BL, after "off" as the NOP.
  *   - Both end.
  *
  * Limits: a guard is one sync shorter than the code's.  The return from an
  * interrupt synchronises a powerpc CPU; that is not relied on.
  *
- * variant GUARDED: a trap goes over each word in between, and acts as what is new
- * variant PROBED: a kprobe comes on word 0, acts as MFLR, and leaves that behind
+ * variant GUARDED: a trap goes over each word in between, emulates what is new
+ * variant PROBED: a kprobe comes on word 0, emulates MFLR, leaves that behind
  * variant GUARDED PROBED: both
  *
  * mutant NO_SYNC_MFLR: a CPU runs a NOP that is gone, then the BL
@@ -41,7 +42,7 @@
  * mutant QUIESCE_FIRST: a task runs the NOP after the wait, and then the BL
  * mutant GUARDED NO_QUIESCE: a task has run the NOP before there was a trap
  * mutant PROBED NO_QUIESCE: a task has run the NOP before there was a probe
- * mutant PROBED PROBE_OF_NOP: the probe acts as what it was put over
+ * mutant PROBED PROBE_OF_NOP: the probe emulates what it was put over
  * mutant NO_SYNC_BL: a call is not traced
  * mutant ONE_BATCH: a task is between the two words when both change
  * mutant GUARDED ONE_BATCH: the same
@@ -64,7 +65,7 @@ byte word1 = OLD;
 byte may0[NR_CPUS] = OLD;
 byte may1[NR_CPUS] = OLD;
 
-/* What the trap in each acts as. */
+/* What the trap in each emulates. */
 byte acts_as0;
 byte acts_as1;
 

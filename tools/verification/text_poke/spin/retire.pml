@@ -31,7 +31,7 @@
  * CPU 0 pokes, the others run the site.  As in batch.pml a CPU executes what
  * memory holds, or has held since its last sync.
  *
- * Limits: one site, of one unit.  A trap may find the next batch and act as
+ * Limits: one site, of one unit.  A trap may find the next batch and emulate
  * its new instruction before its step b; see trap.c.
  *
  * variant IPI: the sync is an interrupt, which waits for handlers
@@ -40,7 +40,7 @@
  * mutant NO_REREAD: a trap is handled after its batch is retired
  * mutant ONE_ROUND: it is the next batch's trap by now
  * mutant OVERTAKEN TWO_ROUNDS: it is that of the batch after the next
- * mutant COUNT_EARLY: the batch is counted, but nobody can get a reference yet
+ * mutant COUNT_EARLY: the batch is counted, but gives no reference yet
  * mutant NO_REFS: a handler reads a batch that is being replaced
  * mutant NO_REFS_WAIT: a handler reads a batch that is being replaced
  * mutant PUBLISH_LATE: a trap is handled before its batch is published
@@ -48,8 +48,8 @@
  * mutant IPI NO_SYNC_G: a CPU goes on executing a trap that is gone
  * mutant IPI PUBLISH_LATE: a trap is handled before its batch is published
  * redundant IPI NO_REREAD: no trap is left when its batch is retired
- * redundant IPI NO_REFS: the sync waits for who looks into the batch
- * redundant IPI NO_REFS_WAIT: the sync waits for who looks into the batch
+ * redundant IPI NO_REFS: the sync waits for handlers that read the batch
+ * redundant IPI NO_REFS_WAIT: the sync waits for handlers that read the batch
  * redundant IPI ONE_ROUND: no batch ends while a handler runs
  */
 

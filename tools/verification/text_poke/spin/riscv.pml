@@ -10,13 +10,13 @@
  *   word 1               nop             jalr t0, lo(t0)
  *
  * The AUIPC is put there at boot and stays.  It sets a register that the JALR
- * needs, so that nobody may run the JALR without having run the AUIPC.  The
+ * needs, so that no task may run the JALR without having run the AUIPC.  The
  * JALR goes to a trampoline, which loads the literal, and calls what it says;
  * what nop_ops say is nothing.  A task can be preempted anywhere, and go on
  * later on another CPU; a CPU may execute what memory has held since its last
  * sync.  Nothing orders the fetch of the JALR and the load of the literal, so
- * that this may be as old; but who enters the function after a wait has begun,
- * which is a grace period, loads nothing older than that.
+ * that this may be as old; but a task that enters the function after a wait
+ * has begun, which is a grace period, loads nothing older than that.
  *
  * In the order of arch/riscv/kernel/ftrace.c:
  *
@@ -28,9 +28,10 @@
  * Proved, for every interleaving of on, off, on again and to, with two tasks
  * that enter the function, on any of two CPUs:
  *
- *   - Who runs the JALR has run the AUIPC in this pass through the function.
- *   - Who comes to the trampoline finds ops in the literal, be it nop_ops, and
- *     they are not freed before he has left.
+ *   - A task that runs the JALR has run the AUIPC in this pass through the
+ *     function.
+ *   - A task that comes to the trampoline finds ops in the literal, be it
+ *     nop_ops, and they are not freed before it has left.
  *   - After "on" has ended word 1 is run as the JALR, and the tracer is called;
  *     after "off" word 1 is run as the NOP.
  *   - All end.
@@ -38,12 +39,12 @@
  * Limits: literal and word are one unit each.  Without CALL_OPS all sites share
  * one variable for what is called, which is not modelled.
  *
- * variant GUARDED: a trap goes over word 1 in between, and acts as what is new
+ * variant GUARDED: a trap goes over word 1 in between, and emulates what is new
  * variant BRANCH_FIRST: BPF's literal is behind its branch, and written after it
  * variant GUARDED BRANCH_FIRST: that with a trap
  *
  * mutant AUIPC_TOO: a task was preempted behind the NOP, and goes on at the JALR
- * mutant GUARDED AUIPC_TOO: the trap acts as the JALR, and the register is not set
+ * mutant GUARDED AUIPC_TOO: the trap emulates the JALR, the register is not set
  * mutant LITERAL_AFTER_BRANCH: "on" has ended, and a CPU takes the old literal
  * mutant GUARDED LITERAL_AFTER_BRANCH: that, with a trap before it
  * mutant LITERAL_AFTER_WAIT: on again, a CPU takes the literal that has been freed
@@ -53,7 +54,7 @@
  * mutant NO_SYNC_ON: a call is not traced
  * mutant NO_SYNC_OFF: a CPU runs a JALR that is gone
  * mutant NO_WAIT: a task was preempted in the trampoline
- * mutant WAIT_FIRST: a CPU takes the old literal after the wait for those who have
+ * mutant WAIT_FIRST: a CPU takes the old literal after the wait for tasks in it
  */
 
 #define NR_CPUS		2
@@ -84,7 +85,7 @@ byte word1 = NOP;
 byte may0[NR_CPUS] = WORD0_OFF;
 byte may1[NR_CPUS] = NOP;
 
-/* The literal, and all that may still be loaded; by who is waited for, too. */
+/* The literal, and all that may still be loaded, also by tasks waited for. */
 byte literal = NOP_OPS;
 byte may_load[NR_CPUS] = NOP_OPS;
 byte may_before_wait;
@@ -93,7 +94,7 @@ byte may_before_wait;
 byte freed;
 byte wanted;
 
-/* What the trap in word 1 acts as. */
+/* What the trap in word 1 emulates. */
 byte acts_as;
 
 /* Tasks in the function or the trampoline, and those the poker waits for. */
@@ -122,7 +123,7 @@ inline sync()
 	!ipi[0] && !ipi[1]
 }
 
-/* What whoever frees ops waits for, as text_poke_quiesce() does. */
+/* What a task that frees ops waits for, as text_poke_quiesce() does. */
 inline quiesce()
 {
 	d_step {
@@ -250,7 +251,7 @@ inline run_word0(on)
 	fi
 }
 
-/* The JALR, or the trap that acts as it. */
+/* The JALR, or the trap that emulates it. */
 inline call()
 {
 	d_step {

@@ -6,32 +6,33 @@
  * Left out: a c e g h
  *
  * A batch is guarded and recorded if an event is counted when it begins.  What it
- * records is lost for an event that has no buffer yet, or is not enabled.  Whoever
- * listens copies the text, and takes that copy to the end by the records.
+ * records is lost for an event that has no buffer yet, or is not enabled.  The
+ * owner of an event copies the text, and takes that copy to the end by the
+ * records.
  *
- *   poker                               listener
+ *   poker                               event and its owner
  *   batch_count becomes odd             is counted
  *   is an event counted?                waits, if a batch is being written
  *   traps, records, units; or units     gets a buffer
  *   batch_count becomes even            waits, likewise
  *                                       copies the text, site by site
  *
- * Proved, for every interleaving of a listener with batches that change two
+ * Proved, for every interleaving of an event with batches that change two
  * sites there and back:
  *
- *   - The copy with all records of which the listener knows is the text.
- *   - The listener waits for one batch, and not for what comes behind it, nor
- *     for who holds the mutex between batches: it goes on although the poker is
- *     waiting for it there.
+ *   - The copy with all records of which the owner knows is the text.
+ *   - The owner waits for one batch, and not for what comes behind it, nor
+ *     for the holder of the mutex between batches: it goes on although the
+ *     poker is waiting for it there.
  *
  * Limits: memory is in order; see settle.litmus for that.
  *
  * mutant NO_WAIT_BUFFER: a record is lost, and its trap copied
  * mutant NO_WAIT_BUFFER NO_WAIT_COUNT: an unrecorded batch is copied half done
  * mutant BEGINS_LATE: the batch has seen no event, and is not seen itself
- * mutant ENDS_EARLY: the last unit is stored behind the listener's back
- * mutant LOOKS_FIRST: the listener has looked for batches before it can hear
- * mutant WAITS_FOR_MUTEX: poker and listener wait for each other
+ * mutant ENDS_EARLY: the last unit is stored behind the event's back
+ * mutant LOOKS_FIRST: the owner looks for batches before the event listens
+ * mutant WAITS_FOR_MUTEX: poker and owner wait for each other
  *
  * redundant NO_WAIT_COUNT: nothing is copied before there is a buffer; the
  *	wait is for those whose event is opened with another's buffer
@@ -45,7 +46,7 @@
 
 byte text[2] = OLD;
 byte copy[2];
-/* What the records that the listener has got say last of each site. */
+/* What the records that the owner has got say last of each site. */
 byte told[2];
 bool tells[2];
 

@@ -34,7 +34,7 @@
  * mutant TWO_FIRST NO_SYNC_1_0_1: likewise, if there were two before
  * mutant SYNC_FOR_ONE: two come after none, and the first of them stays
  * mutant ONE_TO_ONE: a reader has the data of one and calls the other
- * mutant NO_SNAPSHOT: nobody knows of the reader with data of before
+ * mutant NO_SNAPSHOT: nothing knows of the reader with data of before
  * mutant SNAPSHOT_FIRST: the reader loads the array before it changes
  * mutant ASSUME_ITERATOR: the text still calls a probe that was removed
  * mutant UNDO_KEEPS: a removed probe is in the array that is put back

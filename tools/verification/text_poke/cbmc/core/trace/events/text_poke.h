@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Nobody traces the proofs. */
+/* Nothing traces the proofs. */
 #define trace_text_poke_batch_begin(...)	do { } while (0)
 #define trace_text_poke_batch_end(...)		do { } while (0)
 #define trace_text_poke_batch_end_enabled()	false
