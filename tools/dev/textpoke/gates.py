@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from . import base as bases
-from . import git, host, overlay, patches, paths, series
+from . import git, host, overlay, patches, paths, series, words
 from .errors import INFRA, TEST_FAILED, Fail
 from .git import Repo
 
@@ -175,6 +175,13 @@ def overlay_is_apart():
         raise Fail(TEST_FAILED, f"{name} has `{word}`: what breaks the kernel on purpose belongs into {overlay.FOLDER}")
 
 
+def words_are_plain():
+    """Comments and documents have none of the words that tools/dev/terms.md gives others for."""
+    if found := list(words.found()):
+        path, line, word = found[0]
+        raise Fail(TEST_FAILED, f"{path}:{line} has `{word}`, the first of {len(found)} words to write otherwise: see tools/dev/terms.md")
+
+
 GATES = [
     ("no kept file exists in the base", kept_is_new),
     ("no hunk adds or deletes a file", hunks_only_change),
@@ -186,6 +193,7 @@ GATES = [
     ("every file beside the patches is one of them, and counted", all_counted),
     ("the overlay that breaks the kernel on purpose applies", overlay_fits),
     ("the series has no trace of that overlay", overlay_is_apart),
+    ("comments and documents use the words of terms.md", words_are_plain),
 ]
 
 

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The words of the series: which are marked, where they are looked for, and that the gate tells of them."""
+
+import unittest
+
+from textpoke import errors, gates, paths, words
+from tests.test_series import Case, setUpModule, write_tree  # noqa: F401  pylint: disable=unused-import
+
+CORE = "kernel/text_poke/core.c"
+TERMS = paths.DEV / "terms.md"
+MARKED = ("who", "whom", "Whoever", "somebody", "someone", "nobody", "no one", "everybody", "anyone", "he", "his", "act as", "acts as",
+          "acted as", "acting\n * as", "listener", "Listeners", "deaf", "dawdles", "plugger")
+PLAIN = ("whose", "whole", "listens", "an event that listens", "the", "there", "act on", "no-mb-of-listener", "text_poke_listener_open()",
+         "<listener.h>", "listener.c", "nobody_runs()", "acts_as", "text_poke_dawdle()", "NR_WHO")
+
+
+class Words(unittest.TestCase):
+    """Which they are."""
+
+    def test_marked_ones_are(self):
+        for word in MARKED:
+            with self.subTest(word=word):
+                self.assertTrue(words.MARKED.search(f"Then {word}, says it."))
+
+    def test_others_and_names_are_not(self):
+        for word in PLAIN:
+            with self.subTest(word=word):
+                self.assertIsNone(words.MARKED.search(f"Then {word}, says it."))
+
+    def test_sentences_are_what_is_read(self):
+        for path, text, wanted in (("a.c", 'int who; /* one */ f("who /* who */"); // two\n', ("one", "two")),
+                                   ("a.S", "who:\n/* one\n * two */ nop\n", ("one", "two")),
+                                   ("a.litmus", 'C x\n(*\n * one: drop "B who"\n *)\nB who ; who:\n', ("one",)),
+                                   ("a.sh", "who # one\n# two\n", ("one", "two")),
+                                   ("a.rst", "one, ``two``\n", ("one", "two"))):
+            with self.subTest(path=path):
+                sentences = words.prose(path, text)
+                self.assertNotIn("who", sentences)
+                for word in wanted:
+                    self.assertIn(word, sentences)
+
+    def test_quotations_are_there_and_needed(self):
+        for path, quotations in words.QUOTED.items():
+            text = (paths.ROOT / path).read_text()
+            for quotation in quotations:
+                self.assertIn(quotation, text)
+                self.assertTrue(words.MARKED.search(quotation))
+
+    def test_a_quotation_is_left_out_of_its_file_alone(self):
+        (path, (quotation,)), = words.QUOTED.items()
+        self.assertIsNone(words.MARKED.search(words.prose(path, f"It says {quotation}.")))
+        self.assertTrue(words.MARKED.search(words.prose("a.rst", f"It says {quotation}.")))
+
+    def test_the_page_says_which_they_are(self):
+        text = TERMS.read_text()
+        self.assertLess(text.count("\n"), 60)
+        for word in ("act as", "listener", "deaf", "dawdle", "plugger", "who", "somebody", "nobody"):
+            self.assertIn(word, text)
+
+    def test_ours_have_none(self):
+        self.assertEqual(list(words.found()), [])
+
+
+class Gate(Case):
+    """The gate, on a series of three."""
+
+    def setUp(self):
+        super().setUp()
+        self.three()
+
+    def test_it_tells_where(self):
+        gates.words_are_plain()
+        for path, text, told in ((CORE, "int core;\n/*\n * The trap acts\n * as a call.\n */\n", f"{CORE}:3 has `acts as`, the first of 1 "),
+                                 ("README.md", "It is for those who trace.\nNobody else.\n", "README.md:1 has `who`, the first of 2 "),
+                                 ("arch/arm64/kernel/text_poke.c", "int arm64; // Without a listener\n", ":1 has `listener`")):
+            with self.subTest(path=path):
+                before = (self.root / path).read_text() if (self.root / path).exists() else ""
+                write_tree(self.root, {path: text})
+                self.refused(gates.words_are_plain, told, "tools/dev/terms.md", code=errors.TEST_FAILED)
+                write_tree(self.root, {path: before})
+        gates.words_are_plain()
+
+    def test_code_and_messages_may(self):
+        write_tree(self.root, {CORE: 'int who;\nf("somebody listens");\n'})
+        gates.words_are_plain()
+
+
+if __name__ == "__main__":
+    unittest.main()
