@@ -12,7 +12,7 @@
 . /lib/textpoke.sh
 TRACING=/sys/kernel/tracing
 # What the load runs through, and what runs in interrupts.
-FUNCTIONS="vfs_* seq_* proc_* do_sys_* ksys_* __x64_sys_* __arm64_sys_* kmem_cache_* pipe_* tick_* hrtimer_* try_to_wake_up"
+FUNCTIONS="vfs_* seq_* proc_* do_sys_* ksys_* kmem_cache_* pipe_* tick_* hrtimer_* try_to_wake_up"
 PROBED="vfs_read seq_read_iter"
 MODULE=trace-events-sample
 
@@ -77,12 +77,14 @@ workload()
 	rm "$DIR/pause"
 }
 
-# Behind what the tracer's call needs at the entry of a function.
-inside()
+# What system calls are called, and what is behind all that the tracer's call needs at the entry of a function.
+machine()
 {
 	case $(uname -m) in
-	x86_64) echo 9 ;;
-	*) echo 16 ;;
+	x86_64) CALLS=__x64_sys_ INSIDE=9 ;;
+	aarch64) CALLS=__arm64_sys_ INSIDE=16 ;;
+	riscv64) CALLS=__riscv_sys_ INSIDE=8 ;;
+	*) CALLS=sys_ INSIDE=16 ;;
 	esac
 }
 
@@ -92,7 +94,7 @@ record()
 	mkdir -p "$DIR" || exit
 	modprobe $MODULE
 	echo 0 >$TRACING/tracing_on
-	for name in $FUNCTIONS; do
+	for name in $FUNCTIONS "$CALLS*"; do
 		echo "$name" >>$TRACING/set_ftrace_filter
 	done 2>/dev/null
 	sleep 3
@@ -103,5 +105,5 @@ record()
 JOB=$0
 DIR=$1
 PAUSE=0.05
-INSIDE=$(inside)
+machine
 ${2:-record}

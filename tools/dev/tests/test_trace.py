@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 """`make trace`: perf.data taken apart and put together, logs that are made by hand, and what is said of a difference."""
 
+import contextlib
+import io
 import struct
 import subprocess
 import sys
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
@@ -208,6 +211,58 @@ class Words(unittest.TestCase):
                          [("libc6", "2.41-12"), ("qemu-system-x86", "1:11.1+ds")])
 
 
+class Half(unittest.TestCase):
+    """What there is of an architecture without a trace unit."""
+
+    TEXT = {"wrong": 0, "unknown": 0, "breaks": 0, "crossed": 5000, "on-time": 5000, "pieces": 2_000_000, "outside": 3, "exceptions": 7,
+            "interrupts": 9, "cpus": 2}
+
+    def setUp(self):
+        self.enterContext(mock.patch.object(trace, "compare_text", lambda *_: trace.Found(dict(self.text))))
+        self.enterContext(mock.patch.object(trace, "compare_branches", self.fail))
+        self.enterContext(mock.patch.object(trace, "crossed", lambda *_: ()))
+        self.said = self.enterContext(contextlib.redirect_stdout(io.StringIO()))
+        self.text, kept = dict(self.TEXT), mock.Mock(symbols=lambda: disasm.Symbols([]))
+        self.trace = trace.Trace(None, None, kept, recording(poke(2000, BASE, b"\x90", b"\xcc")), None)
+
+    def results(self, function):
+        return {each.name: each.status for each in function(self.trace)}
+
+    def test_it_is_judged_by_the_code_that_was_executed(self):
+        self.assertEqual(set(self.results(trace.judge).values()), {ktap.PASSED})
+        self.assertIn("no hardware trace to decode", self.said.getvalue())
+        self.assertNotIn("decoded", self.said.getvalue())
+
+    def test_wrong_code_and_little_code_are_failures(self):
+        self.text |= {"wrong": 1, "pieces": 10}
+        self.assertEqual(self.results(trace.judge), {"what is executed is what the records say": ktap.FAILED,
+                                                     "enough is executed and changed": ktap.FAILED})
+
+    def test_broken_records_have_to_be_noticed_there(self):
+        self.assertEqual(set(self.results(trace.mutations).values()), {ktap.FAILED})
+        self.text["wrong"] = 4
+        self.assertEqual(self.results(trace.mutations), {f"records {name} are noticed in what is executed": ktap.PASSED for name in trace.MUTATIONS})
+
+    def test_its_log_has_perf_s_times(self):
+        for name, machine in trace.MACHINES.items():
+            self.assertEqual(bool(machine.clock), not machine.unit, name)
+
+    def test_the_plugin_is_told_of_the_clock_where_it_has_to_be(self):
+        names = {"_text": BASE, "_end": BASE + 0x100, "sched_clock": BASE + 0x40} | {machine.marker: BASE + 8 for machine in trace.MACHINES.values()}
+        self.assertIn(f"clock={BASE + 0x40:x}", trace.plugin_words(trace.MACHINES["powerpc"], names, "p", "f").split(","))
+        self.assertNotIn("clock=", trace.plugin_words(trace.MACHINES["x86"], names, "p", "f"))
+
+    def test_what_is_executed_where_it_is_loaded_is_what_is_linked(self):
+        names = {"_text": 0xffffffff80002000, "_end": 0xffffffff80003000, "sched_clock": 1, "__riscv_sys_sync": 1}
+        self.assertIn("low=80202000,text=ffffffff80002000,length=1000", trace.plugin_words(trace.MACHINES["riscv"], names, "p", "f"))
+        names = {"_text": 0xc000000000000000, "_end": 0xc000000000000100, "sched_clock": 1, "sys_sync": 1}
+        self.assertIn("low=0,", trace.plugin_words(trace.MACHINES["powerpc"], names, "p", "f"))
+
+    def test_a_cpu_that_is_not_known_can_be_told_of(self):
+        line = f"cpu -1 code {BASE:x} time 2500 bytes 90"
+        self.assertTrue(trace.explain(line, self.trace.parts, disasm.Symbols([f"{BASE:x} T start"])).startswith("cpu unknown, executed start: 90"))
+
+
 class Log:
     """A log as the plugin writes it, and the code that is in it."""
 
@@ -374,6 +429,22 @@ class Programs(unittest.TestCase):
         self.assertEqual(self.text(b"\x90")["unknown"], 1)
         found = self.text(b"\x90", poke(10, slot, b"", b"\x90"))
         self.assertEqual((found["unknown"], found["outside"], found["early"]), (0, 1, 1))
+
+    def test_a_time_that_comes_late_is_a_time_that_the_clock_was(self):
+        self.log.time(6000).time(6500).run(self.jcc, 1).time(6200).put(Log.END)
+        found = self.text(b"\x90\x74\x10", poke(6200, BASE + 1, b"\x74", b"\x75"), poke(6300, BASE + 1, b"\x75", b"\x74"))
+        self.assertEqual((found["crossed"], found["on-time"], found["breaks"]), (2, 1, 0))
+
+    def test_and_it_takes_nothing_back(self):
+        other = self.log.block(BASE, b"\xcc")
+        self.log.time(6000).time(6500).time(6100).run(other, 1).put(Log.END)
+        self.assertEqual(self.text(b"\x90\x74\x10", poke(6500, BASE, b"\x90", b"\xcc"))["wrong"], 0)
+
+    def test_exceptions_and_cpus_are_counted_without_an_encoder(self):
+        self.log.run(self.jcc, 1).put(Log.TRAP, 1, BASE + 1, BASE + 0x100).cpu(1).put(Log.TRAP, 0, BASE, BASE + 0x100)
+        self.log.put(Log.TRAP, 1, 0x400000, BASE).put(Log.END)
+        found = self.text(b"\x90\x74\x10")
+        self.assertEqual((found["exceptions"], found["interrupts"], found["cpus"]), (1, 1, 2))
 
     def test_old_bytes_have_to_be_the_state_before(self):
         self.log.time(6000).run(self.jcc, 1).put(Log.END)

@@ -32,6 +32,7 @@ struct page {
 struct poke {
 	uint64_t time, addr, old_len, new_len;
 	const uint8_t *old, *new;
+	bool on_time;		/* the clock has been read as just that */
 };
 
 /* What a block was found to be, and how often the image had changed by then. */
@@ -47,7 +48,7 @@ static uint64_t nr_pokes, next_poke;
 static struct verdict *verdicts;
 static uint32_t changes = 1;
 static uint64_t shift, mult, offset, clock_now;
-static uint64_t pieces, wrong, unknown, outside, on_time, breaks, early;
+static uint64_t pieces, wrong, unknown, outside, on_time, breaks, early, traps[2];
 
 static struct page *find_page(uint64_t addr, bool make)
 {
@@ -117,6 +118,7 @@ static void read_pokes(const char *folder)
 		if (nr_pokes == room)
 			pokes = realloc(pokes, (room = 2 * room + 1024) * sizeof(*pokes));
 		poke = &pokes[nr_pokes++];
+		*poke = (struct poke){ };
 		memcpy(poke, bytes + at, 32);
 		poke->old = bytes + at + 32;
 		poke->new = poke->old + poke->old_len;
@@ -160,17 +162,28 @@ static void apply_early(uint64_t first)
 	early = next_poke;
 }
 
+/* A task that is interrupted while it asks for the time gets one that is over by then. */
+static void note_on_time(uint64_t time)
+{
+	uint64_t i = next_poke;
+
+	while (i-- > early && pokes[i].time >= time) {
+		on_time += pokes[i].time == time && !pokes[i].on_time;
+		pokes[i].on_time |= pokes[i].time == time;
+	}
+}
+
 static void on_clock(int cpu, uint64_t at, uint64_t value)
 {
-	bool first = !clock_now;
+	uint64_t time = perf_time(value);
 
-	clock_now = perf_time(value);
-	if (first)
-		apply_early(clock_now);
-	while (next_poke < nr_pokes && pokes[next_poke].time <= clock_now) {
-		on_time += pokes[next_poke].time == clock_now;
+	if (!clock_now)
+		apply_early(time);
+	if (time > clock_now)
+		clock_now = time;
+	while (next_poke < nr_pokes && pokes[next_poke].time <= clock_now)
 		apply(&pokes[next_poke++]);
-	}
+	note_on_time(time);
 }
 
 static bool is_copied(uint64_t addr)
@@ -225,6 +238,7 @@ static void on_run(int cpu, uint32_t number, const struct code *code, uint32_t i
 
 static void on_trap(int cpu, int kind, uint64_t from, uint64_t to, uint64_t count)
 {
+	traps[kind] += from >> 63;
 }
 
 static void on_user(int cpu, uint64_t count)
@@ -245,5 +259,6 @@ int image_compare(const char *folder)
 	printf("pieces %" PRIu64 "\nwrong %" PRIu64 "\nunknown %" PRIu64 "\noutside %" PRIu64 "\nearly %" PRIu64
 	       "\ncrossed %" PRIu64 "\non-time %" PRIu64 "\nbreaks %" PRIu64 "\n",
 	       pieces, wrong, unknown, outside, early, next_poke - early, on_time, breaks);
+	printf("interrupts %" PRIu64 "\nexceptions %" PRIu64 "\ncpus %d\n", traps[TRAP_INTERRUPT], traps[TRAP_EXCEPTION], walk_cpus);
 	return 0;
 }

@@ -3,17 +3,20 @@
  * A plugin for QEMU that logs what the CPUs of a guest execute in the kernel,
  * from the first to the second call of a function: see log.h.
  *
- *	-plugin plugin.so,out=DIR,marker=ADDR,low=PHYS,text=ADDR,length=BYTES
+ *	-plugin plugin.so,out=DIR,marker=ADDR,low=PHYS,text=ADDR,length=BYTES[,clock=ADDR]
  *
  * marker	the function
  * low, text	where the kernel's text is mapped at its physical address while
  *		it boots, and where it belongs: QEMU has one translation for both
+ * clock	the function that tells the kernel the time, in ns, where what
+ *		CPUs count is too coarse, or perf does not say what it has to do
+ *		with the time; else reads of the CPUs' own clock are logged
  *
  * It is for CPUs that take turns, with -icount: then callbacks come in the
  * order of execution, no two at a time, and the guest's clock counts
  * instructions. QEMU gives the wrong CPU then (translations are shared, and
  * have one built in), so that the base register of its per-CPU data says
- * which it is.
+ * which it is, or a register that has its number.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +29,7 @@
 #define UPPER		(1ull << 63)
 #define CPUS		64
 #define LONGEST		16
+#define CALLS		16
 
 EXPORT int qemu_plugin_version = QEMU_API;
 
@@ -33,12 +37,17 @@ EXPORT int qemu_plugin_version = QEMU_API;
 struct target {
 	const char *name;
 	const char *base[2];	/* of per-CPU data: the first in the upper half */
+	bool numbered;		/* the first is the CPU's number instead */
 	const char *clock[32];	/* those into which the clock is read */
 	bool halves;		/* lower and upper half of it, in two of them */
 	int (*reads_clock)(const uint8_t *code, size_t length);
 	bool (*repeats)(uint8_t first);
 	bool traps_twice;	/* an exception is announced, then delivered */
+	const char *call[3];	/* what a call has: see enum */
+	uint64_t local;		/* where in a function calls from nearby enter it, too */
 };
+
+enum { BACK, STACK, RESULT };
 
 /* A translation that is instrumented. */
 struct code {
@@ -51,11 +60,11 @@ struct code {
 
 static struct {
 	FILE *blocks, *log;
-	uint64_t marker, low, text, length;
+	uint64_t marker, low, text, length, clock;
 } set;
 
 static const struct target *target;
-static struct qemu_plugin_register *base[2], *clock_regs[32];
+static struct qemu_plugin_register *base[2], *clock_regs[32], *call_regs[3];
 static struct garray *scratch;
 
 /* A CPU of the guest. Those that have no base yet are the first one here. */
@@ -66,6 +75,16 @@ static struct cpu {
 	int clock;
 	bool in_user;
 } cpus[CPUS], *now = cpus;
+
+/*
+ * Calls of the function that tells the time, which have not returned. A task
+ * may be moved to another CPU meanwhile, but not its stack. The oldest may be
+ * forgotten: there are never that many.
+ */
+static struct call {
+	uint64_t back, stack;
+} calls[CALLS];
+static unsigned int next_call;
 
 static bool logging, excepted;
 static const struct code *repeating;	/* what was written last, if it is such */
@@ -95,19 +114,20 @@ static int arm64_reads_clock(const uint8_t *code, size_t length)
 	return (word & 0x1f) == 31 ? 0 : 1 + (word & 0x1f);
 }
 
-static bool arm64_repeats(uint8_t first)
-{
-	return false;
-}
-
 static const struct target targets[] = {
-	{ "x86_64", { "gs_base", "k_gs_base" }, { "rax", "rdx" }, true,
-	  x86_reads_clock, x86_repeats, true },
-	{ "aarch64", { "TPIDR_EL1" },
-	  { "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10",
+	{ .name = "x86_64", .base = { "gs_base", "k_gs_base" },
+	  .clock = { "rax", "rdx" }, .halves = true,
+	  .reads_clock = x86_reads_clock, .repeats = x86_repeats, .traps_twice = true },
+	{ .name = "aarch64", .base = { "TPIDR_EL1" }, .reads_clock = arm64_reads_clock,
+	  .clock = {
+	    "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10",
 	    "x11", "x12", "x13", "x14", "x15", "x16", "x17", "x18", "x19", "x20",
-	    "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x29", "x30" },
-	  false, arm64_reads_clock, arm64_repeats, false },
+	    "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x29", "x30" } },
+	/* tp is a task's there, and the debugger's view has what only firmware may read. */
+	{ .name = "riscv64", .base = { "mhartid" }, .numbered = true,
+	  .call = { "ra", "sp", "a0" } },
+	/* Where the kernel keeps its paca, also while in user space. */
+	{ .name = "ppc64", .base = { "sprg1" }, .call = { "lr", "r1", "r3" }, .local = 8 },
 };
 
 static void put(uint32_t what)
@@ -140,6 +160,8 @@ static uint64_t read_base(void)
 {
 	uint64_t value = read_register(base[0]);
 
+	if (target->numbered)
+		return base[0] ? value | UPPER : 0;
 	if (!(value & UPPER) && base[1])
 		value = read_register(base[1]);
 	return value & UPPER ? value : 0;
@@ -181,6 +203,57 @@ static void note_time(void)
 	put_words(LOG_TIME, words);
 }
 
+static struct call *find_call(uint64_t back, uint64_t stack)
+{
+	int i;
+
+	for (i = 0; i < CALLS; i++)
+		if (calls[i].back == back && calls[i].stack == stack)
+			return &calls[i];
+	return NULL;
+}
+
+static void note_call(void)
+{
+	struct call call = { read_register(call_regs[BACK]), read_register(call_regs[STACK]) };
+
+	if (!find_call(call.back, call.stack))
+		calls[next_call++ % CALLS] = call;
+}
+
+static void note_return(uint64_t addr)
+{
+	struct call *call = find_call(addr, read_register(call_regs[STACK]));
+	uint64_t words[2] = { count };
+
+	if (!call)
+		return;
+	*call = (struct call){ };
+	words[1] = read_register(call_regs[RESULT]);
+	put_words(LOG_TIME, words);
+}
+
+static bool goes_back(uint64_t addr)
+{
+	int i;
+
+	for (i = 0; i < CALLS; i++)
+		if (calls[i].back == addr)
+			return true;
+	return false;
+}
+
+/* A block is entered there: does it tell the time, or has it been told? */
+static void note_place(uint64_t addr)
+{
+	if (!set.clock)
+		return;
+	if (addr == set.clock || addr == set.clock + target->local)
+		note_call();
+	else if (goes_back(addr))
+		note_return(addr);
+}
+
 static void note_marker(void)
 {
 	logging = !logging;
@@ -206,6 +279,7 @@ static void on_kernel(unsigned int vcpu, void *data)
 	if (repeating == code)
 		return;
 	note_time();
+	note_place(code->addr);
 	put(code->number);
 	repeating = code->repeats ? code : NULL;
 	now->in_user = false;
@@ -287,8 +361,8 @@ static void write_block(struct qemu_plugin_tb *tb, struct code *code)
 	fwrite(lengths, 1, block.insns, set.blocks);
 	fwrite(bytes, 1, block.bytes, set.blocks);
 	i = lengths[block.insns - 1];
-	code->clock = target->reads_clock(bytes + block.bytes - i, i);
-	code->repeats = block.insns == 1 && target->repeats(*bytes);
+	code->clock = target->reads_clock ? target->reads_clock(bytes + block.bytes - i, i) : 0;
+	code->repeats = block.insns == 1 && target->repeats && target->repeats(*bytes);
 	code->last = qemu_plugin_insn_vaddr(insn);
 }
 
@@ -344,6 +418,7 @@ static void on_cpu(unsigned int vcpu, void *data)
 	for (i = 0; i < all->len; i++) {
 		take_registers(&regs[i], target->base, 2, base);
 		take_registers(&regs[i], target->clock, 32, clock_regs);
+		take_registers(&regs[i], target->call, 3, call_regs);
 	}
 }
 
@@ -379,6 +454,8 @@ static int take_argument(const char *word)
 		set.text = strtoull(value, NULL, 16);
 	} else if (!strncmp(word, "length=", 7)) {
 		set.length = strtoull(value, NULL, 16);
+	} else if (!strncmp(word, "clock=", 6)) {
+		set.clock = strtoull(value, NULL, 16);
 	} else {
 		return -1;
 	}
@@ -405,6 +482,8 @@ EXPORT int qemu_plugin_install(uint64_t id, const struct qemu_info *info,
 		if (take_argument(argv[i]))
 			return -1;
 	if (!target || !set.blocks || !set.log || !set.marker)
+		return -1;
+	if (!target->reads_clock && !set.clock)
 		return -1;
 	scratch = g_byte_array_new();
 	qemu_plugin_register_vcpu_init_cb(id, on_cpu, NULL);
