@@ -382,18 +382,24 @@ class Programs(unittest.TestCase):
         self.assertEqual(self.packets()[33:], b"\xf6\xf7\xf7" + address + b"\xf7\xf7" + address)
 
     def test_etm_tells_of_an_exception_where_and_what_it_is(self):
-        nop, brk, vector = self.etm((0, 0xd503201f), (1, 0xd4200000), (16, 0xd503201f))
-        self.log.run(nop, 1).run(brk, 0).put(Log.TRAP, 1, BASE + 0x1004, BASE + 0x1040).run(vector, 1).put(Log.END)
+        nop, brk, vector, behind = self.etm((0, 0xd503201f), (1, 0xd4200000), (16, 0xd5033fdf), (17, 0xd503201f))
+        self.log.run(nop, 1).run(brk, 0).put(Log.TRAP, 1, BASE + 0x1004, BASE + 0x1040).run(vector, 1).run(behind, 0).put(Log.END)
         packets = self.packets()[33:]
         self.assertEqual(packets[:11], b"\x06" + bytes([6 << 1 | 1]) + b"\x9d\x01\x08\x00\x81" + b"\xff" * 4)
         self.assertEqual(packets[11:14], b"\x85\x10\x08")
         self.assertEqual(struct.unpack("<3Q", (self.folder / "truth.0").read_bytes())[:2], (BASE + 0x1000, BASE + 0x1040))
 
     def test_etm_has_one_branch_where_an_exception_comes_at_once(self):
-        ret, at, vector = self.etm((0, 0xd65f03c0), (8, 0xd503201f), (16, 0xd503201f))
-        self.log.run(ret, 1).run(at, 0).put(Log.TRAP, 0, BASE + 0x1020, BASE + 0x1040).run(vector, 1).put(Log.END)
+        ret, at, vector, behind = self.etm((0, 0xd65f03c0), (8, 0xd503201f), (16, 0xd5033fdf), (17, 0xd503201f))
+        self.log.run(ret, 1).run(at, 0).put(Log.TRAP, 0, BASE + 0x1020, BASE + 0x1040).run(vector, 1).run(behind, 0).put(Log.END)
         self.packets()
         self.assertEqual(struct.unpack("<3Q", (self.folder / "truth.0").read_bytes())[:2], (BASE + 0x1000, BASE + 0x1040))
+
+    def test_etm_cannot_tell_of_what_a_cpu_did_last_before_it_went_off(self):
+        ret, at, hvc, again = self.etm((0, 0xd65f03c0), (8, 0xd65f03c0), (12, 0xd4000002), (40, 0xd503201f))
+        self.log.run(ret, 1).run(at, 1).run(hvc, 1).run(again, 1).put(Log.END)
+        self.assertIn("gaps 1", self.did("encode", "arm64"))
+        self.assertEqual(struct.unpack("<3Q", (self.folder / "truth.0").read_bytes())[:2], (BASE + 0x1000, BASE + 0x1020))
 
     def test_before_the_clock_is_read_nothing_is_placed(self):
         self.log.entries = b""

@@ -20,6 +20,7 @@ struct branch {
 FILE *encode_file(const char *name, int cpu);
 
 void encode_truth(int cpu, uint64_t from, uint64_t to);
+void encode_truth_at(int cpu, const struct branch *branch);
 
 /* Of Intel PT, and of ETMv4; the first has to be told that there is no more. */
 extern const struct path pt_encoder, etm_encoder;

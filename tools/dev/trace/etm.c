@@ -10,7 +10,9 @@
  *
  * A decoder tells a branch by the code before and the code behind it that was
  * executed: what leads to a place where at once an exception comes is one
- * branch, to the vector.
+ * branch, to the vector. And it learns only from the next atom or exception
+ * that the code behind it was executed: where a CPU goes off before that, as
+ * at the end of the trace, it cannot know.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +35,7 @@ enum { DEBUG = 6, DATA_FAULT = 12, FETCH_FAULT = 11, IRQ = 14 };
 static struct unit {
 	FILE *file;
 	uint64_t from;		/* of a branch that has not led to anything executed yet; 0: none */
+	struct branch untold;	/* one that has, of which no packet tells yet; from is 0: none */
 	uint64_t last;		/* the instruction that was executed last */
 	bool executed;		/* something since the last atom or address */
 	uint32_t since_sync, since_clock;
@@ -108,6 +111,16 @@ static void known_place(struct unit *unit, uint64_t addr)
 	put_clock(unit);
 }
 
+/* A packet tells of what was executed last. */
+static void tell(int cpu)
+{
+	const struct branch *branch = &units[cpu].untold;
+
+	if (branch->from)
+		encode_truth_at(cpu, branch);
+	units[cpu].untold = (struct branch){ };
+}
+
 static void on_enter(int cpu, uint64_t to)
 {
 	struct unit *unit = &units[cpu];
@@ -120,13 +133,16 @@ static void on_enter(int cpu, uint64_t to)
 	put_place(unit, to);
 	put_clock(unit);
 	unit->from = 0;
+	unit->untold = (struct branch){ };
 	unit->last = 0;
 }
 
 static void on_leave(int cpu, const struct insn *last)
 {
-	if (last->kind == RETURNS)
+	if (last->kind == RETURNS) {
 		put_byte(&units[cpu], ATOM_E);
+		tell(cpu);
+	}
 	units[cpu].executed = false;
 }
 
@@ -140,6 +156,7 @@ static void on_branch(int cpu, const struct insn *insn, bool taken, uint64_t to)
 	struct unit *unit = &units[cpu];
 
 	put_byte(unit, taken || insn->kind == IS_TOLD ? ATOM_E : ATOM_N);
+	tell(cpu);
 	unit->executed = false;
 	if (taken)
 		unit->from = insn->addr;
@@ -172,6 +189,7 @@ static void on_trap(int cpu, int kind, uint64_t from, uint64_t to)
 	/* Bits 0 and 6: 1, if the address is behind what was executed; 2, if it is where a branch led. */
 	head[1] = type_of(cpu, kind) << 1 | (unit->executed ? 1 : 1 << 6);
 	put(unit, head, sizeof(head));
+	tell(cpu);
 	put_address(unit, ADDRESS, from);
 	put_place(unit, to);
 	put_clock(unit);
@@ -185,7 +203,7 @@ static void on_run(int cpu, uint64_t addr, uint32_t insns)
 	struct unit *unit = &units[cpu];
 
 	if (unit->from)
-		encode_truth(cpu, unit->from, addr);
+		unit->untold = (struct branch){ unit->from, addr, path_clock() };
 	unit->from = 0;
 	unit->last = addr + 4 * (insns - 1);
 	unit->executed = true;

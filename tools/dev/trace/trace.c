@@ -37,14 +37,19 @@ FILE *encode_file(const char *name, int cpu)
 	return file;
 }
 
+void encode_truth_at(int cpu, const struct branch *branch)
+{
+	if (!truth[cpu])
+		truth[cpu] = encode_file("truth", cpu);
+	fwrite(branch, sizeof(*branch), 1, truth[cpu]);
+	branches++;
+}
+
 void encode_truth(int cpu, uint64_t from, uint64_t to)
 {
 	struct branch branch = { from, to, path_clock() };
 
-	if (!truth[cpu])
-		truth[cpu] = encode_file("truth", cpu);
-	fwrite(&branch, sizeof(branch), 1, truth[cpu]);
-	branches++;
+	encode_truth_at(cpu, &branch);
 }
 
 static const struct { const struct isa *isa; const struct path *encoder; } kinds[] = {
