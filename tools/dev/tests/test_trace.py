@@ -3,6 +3,7 @@
 
 import contextlib
 import io
+import os
 import struct
 import subprocess
 import sys
@@ -13,7 +14,8 @@ from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from textpoke import disasm, ktap, newer, perfdata, trace  # noqa: E402
+from textpoke import arch as arches  # noqa: E402
+from textpoke import cli, disasm, ktap, newer, perfdata, trace, tracecolumns  # noqa: E402
 from textpoke.perfdata import Attribute, PerfData  # noqa: E402
 
 TYPE = perfdata.TID | perfdata.TIME | perfdata.CPU | perfdata.IDENTIFIER
@@ -228,14 +230,17 @@ class Half(unittest.TestCase):
     def results(self, function):
         return {each.name: each.status for each in function(self.trace)}
 
+    def judge(self, which):
+        return trace.judge(trace.see(which))
+
     def test_it_is_judged_by_the_code_that_was_executed(self):
-        self.assertEqual(set(self.results(trace.judge).values()), {ktap.PASSED})
+        self.assertEqual(set(self.results(self.judge).values()), {ktap.PASSED})
         self.assertIn("no hardware trace to decode", self.said.getvalue())
         self.assertNotIn("decoded", self.said.getvalue())
 
     def test_wrong_code_and_little_code_are_failures(self):
         self.text |= {"wrong": 1, "pieces": 10}
-        self.assertEqual(self.results(trace.judge), {"what is executed is what the records say": ktap.FAILED,
+        self.assertEqual(self.results(self.judge), {"what is executed is what the records say": ktap.FAILED,
                                                      "enough is executed and changed": ktap.FAILED})
 
     def test_broken_records_have_to_be_noticed_there(self):
@@ -261,6 +266,67 @@ class Half(unittest.TestCase):
     def test_a_cpu_that_is_not_known_can_be_told_of(self):
         line = f"cpu -1 code {BASE:x} time 2500 bytes 90"
         self.assertTrue(trace.explain(line, self.trace.parts, disasm.Symbols([f"{BASE:x} T start"])).startswith("cpu unknown, executed start: 90"))
+
+
+class Columns(unittest.TestCase):
+    """Base and series side by side."""
+
+    TEXT = {"crossed": 5, "pieces": 100, "wrong": 0, "unknown": 0}
+    GOOD = {"executed": 1000, "decoded": 990, "wrong": 0, "missing": 0, "errors": 0}
+
+    def columns(self, *branches, text=None):
+        names = (tracecolumns.BASE, tracecolumns.HALF, tracecolumns.SERIES)
+        return [tracecolumns.Column(name, text or self.TEXT, each) for name, each in zip(names, branches)]
+
+    def test_they_are_one_table(self):
+        lines = tracecolumns.table(self.columns(self.GOOD | {"wrong": 7}, self.GOOD, self.GOOD))
+        self.assertEqual(len({len(line) for line in lines}), 1)
+        self.assertEqual(lines[3].split(), ["wrong", "7", "0", "0"])
+        self.assertEqual([line.split("  ")[0] for line in lines[1:]], [words for words, _ in tracecolumns.DECODED + tracecolumns.EXECUTED])
+
+    def test_without_a_trace_unit_it_has_what_was_executed(self):
+        lines = tracecolumns.table(self.columns(None, None))
+        self.assertEqual([line.split("  ")[0] for line in lines[1:]], [words for words, _ in tracecolumns.EXECUTED])
+
+    def test_a_base_that_is_right_as_well_shows_nothing(self):
+        self.assertEqual(len(tracecolumns.faults(self.columns(self.GOOD, self.GOOD, self.GOOD))), 2)
+        self.assertEqual(tracecolumns.faults(self.columns(self.GOOD | {"missing": 1}, self.GOOD | {"errors": 1}, self.GOOD)), [])
+        self.assertEqual(tracecolumns.faults(self.columns(self.GOOD | {"wrong": 1}, self.GOOD, self.GOOD)),
+                         [f"{tracecolumns.HALF}: nothing is wrong there either"])
+
+    def test_nor_does_one_whose_code_is_as_recorded(self):
+        right, wrong = self.columns(None, None)
+        self.assertEqual(len(tracecolumns.faults([right, wrong])), 1)
+        self.assertEqual(tracecolumns.faults([tracecolumns.Column("base", self.TEXT | {"wrong": 1}), right]), [])
+
+    def test_where_the_base_is_known_to_be_right_it_may_be(self):
+        columns = self.columns(self.GOOD, self.GOOD, self.GOOD)
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            self.assertEqual(list(trace.judge_columns(trace.MACHINES["x86"], columns)), [])
+            self.assertEqual([each.status for each in trace.judge_columns(trace.MACHINES["arm64"], columns)], [ktap.FAILED])
+        self.assertIn(tracecolumns.HALF, said.getvalue())
+
+    def test_the_base_s_guest_is_decoded_by_the_base_s_perf(self):
+        own = trace.Tools(arches.get("arm64"), "plugin", "program", {}, "series-perf")
+        found = trace.Found(self.GOOD | self.TEXT)
+        series, used = trace.Seen(trace.Trace(own, Path("/f"), None, None, found), found, found), []
+        for name, value in {"base_perf": lambda: "base-perf", "base_kernel": lambda name: f"base-{name}", "see": lambda made: trace.Seen(made, found, found),
+                            "encode": lambda own, folder, recording: trace.Trace(own, folder, recording, None, found),
+                            "record": lambda own, kdir, folder, *rest: (kdir, *rest),
+                            "compare_branches": lambda made, data, decoder: used.append((data, decoder)) or found}.items():
+            self.enterContext(mock.patch.object(trace, name, value))
+        base, columns = trace.beside("arm64", series, 60, "words")
+        self.assertEqual((base.trace.own.perf, base.trace.folder, base.trace.recording), ("base-perf", Path("/f/base"), ("base-arm64", 60, "words")))
+        self.assertEqual(used, [(Path("/f/perf.data"), "base-perf")])
+        self.assertEqual([column.name for column in columns], [tracecolumns.BASE, tracecolumns.HALF, tracecolumns.SERIES])
+
+    def test_it_is_asked_for_in_the_environment(self):
+        with mock.patch.dict("os.environ", {"BASE": "1"}):
+            self.assertTrue(trace.with_base(cli.Options({})))
+        with mock.patch.dict("os.environ"):
+            os.environ.pop("BASE", None)
+            self.assertFalse(trace.with_base(cli.Options({})))
+            self.assertTrue(trace.with_base(cli.Options({"BASE": "1"})))
 
 
 class Log:

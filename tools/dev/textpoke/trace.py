@@ -14,6 +14,7 @@ The guest's CPUs take turns, and its clock counts instructions, so that each rec
 between two of them.
 """
 
+import os
 import re
 import shutil
 import struct
@@ -21,7 +22,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from . import arch as arches
-from . import boot, host, initramfs, kernel, made, newer, paths, perf, perfdata, replay, run
+from . import base as bases
+from . import boot, host, initramfs, kernel, made, newer, paths, perf, perfdata, replay, run, tracecolumns
 from .errors import OK, USAGE, Fail
 from .ktap import FAILED, PASSED, Result
 from .report import Report, named
@@ -57,10 +59,11 @@ class Machine:
     marker: str  # the function that sync() calls
     physical: int  # what the kernel's text is moved by from where it is loaded
     clock: str = ""  # the function that gives perf the time; else the CPUs' clock is what perf says it is
+    base_errs: bool = True  # 6.12 records nothing there, and its perf may not follow records
 
 
 MACHINES = {
-    "x86": Machine(perfdata.PT, "__x64_sys_sync", 0xffffffff80000000),
+    "x86": Machine(perfdata.PT, "__x64_sys_sync", 0xffffffff80000000, base_errs=False),
     "arm64": Machine(perfdata.ETM, "__arm64_sys_sync", 0xffff800080000000 - 0x40200000),
     # A tick is 100 instructions, and perf has no word on it.
     "riscv": Machine(None, "__riscv_sys_sync", 0xffffffff80000000 - 0x80200000, "sched_clock"),
@@ -333,11 +336,28 @@ def _show(found, parts, names):
         print(f"    perf says: {line}", flush=True)
 
 
-def judge(trace):
+@dataclass(frozen=True)
+class Seen:
+    """A run, and what the comparisons found in it."""
+    trace: Trace
+    text: Found
+    branches: Found | None
+
+    def column(self, name):
+        return tracecolumns.Column(name, self.text.figures, self.branches and self.branches.figures)
+
+
+def see(trace):
+    """Compare a run as it is."""
+    text = compare_text(trace, trace.parts)
+    branches = compare_branches(trace, trace.merged("perf.data", trace.parts), trace.own.perf) if trace.log else None
+    return Seen(trace, text, branches)
+
+
+def judge(seen):
     """Results of a run as it is, which has to be right."""
+    trace, text, branches = seen.trace, seen.text, seen.branches
     parts, names = trace.parts, trace.recording.symbols()
-    text = compare_text(trace, parts)
-    branches = compare_branches(trace, trace.merged("perf.data", parts), trace.own.perf) if trace.log else None
     print("\n".join(summary(trace.log or text, text, branches)), flush=True)
     _show(text, parts, names)
     yield _result("what is executed is what the records say", text_faults(text, parts))
@@ -410,20 +430,63 @@ def mutations(trace):
             yield Result(f"records {name} are noticed in what is decoded", PASSED if _decoded_from(trace, parts)["wrong"] else FAILED)
 
 
+# Base and series
+
+def base_perf():
+    """The perf of this machine that the base brings."""
+    options = (f"CC={kernel.cached('gcc')}", *perf.COMMON, *perf.HOST)
+    return perf._make(bases.base_source(), paths.BUILD / "perf-base", options, "the base's perf")  # pylint: disable=protected-access
+
+
+def base_kernel(name):
+    """The base, with what it needs to have a function tracer."""
+    return kernel.build_kernel(name, base=True, fragments=arches.get(name).base_fragments)
+
+
+def half(seen, decoder):
+    """The column of the series' kernel with another perf, where perf decodes."""
+    if seen.branches:
+        branches = compare_branches(seen.trace, seen.trace.folder / "perf.data", decoder)
+        yield tracecolumns.Column(tracecolumns.HALF, seen.text.figures, branches.figures)
+
+
+def beside(name, seen, timeout, append):
+    """(what was seen of the base, the columns)."""
+    machine, decoder = seen.trace.own.machine, None
+    if machine.unit:
+        decoder = base_perf()
+    own, folder = replace(seen.trace.own, perf=decoder), seen.trace.folder / "base"
+    kdir = base_kernel(name)
+    say("tracing a guest of the base")
+    base = see(encode(own, folder, record(own, kdir, folder, timeout, append)))
+    return base, [base.column(tracecolumns.BASE), *half(seen, decoder), seen.column(tracecolumns.SERIES)]
+
+
+def judge_columns(machine, columns):
+    """Results of base and series side by side."""
+    print("\n".join(tracecolumns.table(columns)), flush=True)
+    if machine.base_errs:
+        yield _result("the base is wrong where the series is right", tracecolumns.faults(columns))
+
+
 # The commands
 
-def results(name, kdir, timeout=TIMEOUT, append=""):
-    """All results of an architecture."""
+def results(name, kdir, timeout=TIMEOUT, append="", base=False):
+    """All results of an architecture; base: with the base beside it."""
     own, folder = tools(name), paths.BUILD / "trace" / name
-    host.room(paths.BUILD, ROOM, "the log of a guest")
+    host.room(paths.BUILD, ROOM * (1 + base), "the log of a guest")
     say("tracing a guest")
-    trace = encode(own, folder, record(own, kdir, folder, timeout, append))
-    found = list(judge(trace))
+    seen = see(encode(own, folder, record(own, kdir, folder, timeout, append)))
+    found = list(judge(seen))
     yield from found
-    yield from mutations(trace)
+    yield from mutations(seen.trace)
+    if base:
+        other, columns = beside(name, seen, timeout, append)
+        yield from judge_columns(own.machine, columns)
+        _tidy(other.trace.folder)
     if all(each.status == PASSED for each in found):
         _tidy(folder)
-    if trace.log:
+    if own.machine.unit:
         say(f"the trace as perf opens it: {folder / 'perf.data'}")
 
 
@@ -444,6 +507,11 @@ def parts(name):
     return [list(made.architecture(name)), perf.parts(name), perf.host_parts(), made.modules("trace", "check"), list(made.folder(SOURCE)), [JOB]]
 
 
+def with_base(options):
+    """Whether the base is wanted beside the series: it takes another kernel, another perf and another guest."""
+    return options.flag("BASE") or os.environ.get("BASE") == "1"
+
+
 def main(options):
     """`trace`: the exit status is whether all is as it was executed."""
     name = options.arch
@@ -452,5 +520,5 @@ def main(options):
     given, timeout = options.get("KDIR"), options.number("TIMEOUT", TIMEOUT)
     kdir = Path(given).absolute() if given else kernel.build_kernel(name)
     report = Report().into("trace")
-    report.step(f"{name}: trace", lambda: named(name, results(name, kdir, timeout, options.get("APPEND", ""))))
+    report.step(f"{name}: trace", lambda: named(name, results(name, kdir, timeout, options.get("APPEND", ""), with_base(options))))
     return report.end()
