@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from textpoke import arch as arches  # noqa: E402
 from textpoke import cli, disasm, ktap, newer, perfdata, trace, tracecolumns  # noqa: E402
+from textpoke.ktap import Result  # noqa: E402
 from textpoke.perfdata import Attribute, PerfData  # noqa: E402
 
 TYPE = perfdata.TID | perfdata.TIME | perfdata.CPU | perfdata.IDENTIFIER
@@ -309,16 +310,57 @@ class Columns(unittest.TestCase):
     def test_the_base_s_guest_is_decoded_by_the_base_s_perf(self):
         own = trace.Tools(arches.get("arm64"), "plugin", "program", {}, "series-perf")
         found = trace.Found(self.GOOD | self.TEXT)
-        series, used = trace.Seen(trace.Trace(own, Path("/f"), None, None, found), found, found), []
+        parts, used = recording(), []
+        series = trace.Seen(trace.Trace(own, Path("/f"), mock.Mock(), parts, found), found, found)
         for name, value in {"base_perf": lambda: "base-perf", "base_kernel": lambda name: f"base-{name}", "see": lambda made: trace.Seen(made, found, found),
-                            "encode": lambda own, folder, recording: trace.Trace(own, folder, recording, None, found),
-                            "record": lambda own, kdir, folder, *rest: (kdir, *rest),
+                            "encode": lambda own, folder, recording: trace.Trace(own, folder, recording, parts, found),
+                            "record": lambda own, kdir, folder, *rest: mock.Mock(made=(kdir, *rest)),
                             "compare_branches": lambda made, data, decoder: used.append((data, decoder)) or found}.items():
             self.enterContext(mock.patch.object(trace, name, value))
         base, columns = trace.beside("arm64", series, 60, "words")
-        self.assertEqual((base.trace.own.perf, base.trace.folder, base.trace.recording), ("base-perf", Path("/f/base"), ("base-arm64", 60, "words")))
+        self.assertEqual((base.trace.own.perf, base.trace.folder, base.trace.recording.made), ("base-perf", Path("/f/base"), ("base-arm64", 60, "words")))
         self.assertEqual(used, [(Path("/f/perf.data"), "base-perf")])
         self.assertEqual([column.name for column in columns], [tracecolumns.BASE, tracecolumns.HALF, tracecolumns.SERIES])
+
+    def results(self, status, base):
+        """(results, what the page was made of, what is left in the folder)."""
+        place, written = Path(self.enterContext(tempfile.TemporaryDirectory())), []
+        own = trace.Tools(arches.get("arm64"), None, None, {}, None)
+        found = trace.Found(self.TEXT)
+        seen = trace.Seen(trace.Trace(own, place / "trace/arm64", mock.Mock(), recording(), found), found, None)
+        (place / "trace/arm64").mkdir(parents=True)
+        (place / "trace/arm64/log").write_text("bulky")
+        columns = [tracecolumns.Column("base", self.TEXT | {"wrong": 1}), seen.column("series")]
+        for name, value in {"tools": lambda name: own, "record": mock.Mock(), "encode": mock.Mock(), "see": lambda _: seen,
+                            "judge": lambda _: [Result("right", status)], "mutations": lambda _: [Result("noticed", ktap.PASSED)],
+                            "beside": lambda *_: (seen, columns)}.items():
+            self.enterContext(mock.patch.object(trace, name, value))
+        self.enterContext(mock.patch.object(trace.paths, "BUILD", place))
+        self.enterContext(mock.patch.object(trace.tracepage, "write", lambda path, *what: written.append((path.name, *what))))
+        self.enterContext(contextlib.redirect_stdout(io.StringIO()))
+        self.enterContext(contextlib.redirect_stderr(io.StringIO()))
+        names = [each.name for each in trace.results("arm64", Path("kdir"), base=base)]
+        return names, written, [path.name for path in (place / "trace/arm64").iterdir()]
+
+    def test_a_run_leaves_a_page_of_it_and_of_the_base_if_that_was_asked_for(self):
+        names, written, left = self.results(ktap.PASSED, base=False)
+        self.assertEqual((names, left), (["right", "noticed"], []))
+        name, arch, columns, results = written[0]
+        self.assertEqual((name, arch, [column.name for column in columns], len(results)), ("index.html", "arm64", [tracecolumns.SERIES], 2))
+        names, written, _ = self.results(ktap.PASSED, base=True)
+        self.assertEqual(names, ["right", "noticed", "the base is wrong where the series is right"])
+        self.assertEqual(([column.name for column in written[0][2]], len(written[0][3])), (["base", "series"], 3))
+
+    def test_what_was_wrong_is_kept_to_be_looked_at(self):
+        self.assertEqual(self.results(ktap.FAILED, base=False)[2], ["log"])
+
+    def test_what_is_shown_has_perf_s_times_and_what_differs(self):
+        parts = recording(poke(2000, BASE, b"\x90", b"\xcc"))
+        branches = trace.parse(f"first 100\nlast 600\nbin: 0 3 20 1\nbin: 1 99 4 0\ndiffers: cpu 1 executed {BASE:x} {BASE:x} clock 600\n")
+        kept = mock.Mock(symbols=lambda: disasm.Symbols([f"{BASE:x} T start"]))
+        found = trace.column("it", trace.Trace(None, None, kept, parts, None), trace.Found(), branches)
+        self.assertEqual((found.bins, found.span, found.records), (((0, 3, 20, 1), (1, 99, 4, 0)), (1200, 2200), (2000,)))
+        self.assertEqual(found.differs, ("cpu 1, executed start -> start at 2200; applied: the record of start at 2000 (90 -> cc)",))
 
     def test_it_is_asked_for_in_the_environment(self):
         with mock.patch.dict("os.environ", {"BASE": "1"}):
@@ -569,6 +611,16 @@ class Compared(unittest.TestCase):
     def test_an_order_that_is_not_the_executed_one_is_wrong(self):
         mixed = [*self.truth[:50], self.truth[51], self.truth[50], *self.truth[52:]]
         self.assertEqual(self.figures(mixed)[2:4], (2, 2))
+
+    def test_branches_are_counted_by_when_they_were_executed(self):
+        found = self.found([*self.truth[:50], (BASE, BASE + 1), *self.truth[51:]])
+        self.assertEqual((found["first"], found["last"]), (1000, 1099))
+        self.assertEqual(found.bins, [(0, number, 1, int(number == 50)) for number in range(100)])
+
+    def test_what_is_missing_at_the_end_is_amiss_there(self):
+        self.assertEqual([amiss for *_, amiss in self.found(self.truth[:-30]).bins], [0] * 70 + [1] * 30)
+        more = [(BASE, BASE + 1)] * 5
+        self.assertEqual([amiss for *_, amiss in self.found(self.truth + more).bins], [0] * 99 + [5])
 
     def test_errors_are_counted_and_said(self):
         found = self.found(self.truth, [" instruction trace error type 1 time 1.2 cpu 0 ip 0x12 code 5: Failed to get instruction"])

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from . import arch as arches
 from . import base as bases
-from . import boot, host, initramfs, kernel, made, newer, paths, perf, perfdata, replay, run, tracecolumns
+from . import boot, host, initramfs, kernel, made, newer, paths, perf, perfdata, replay, run, tracecolumns, tracepage
 from .errors import OK, USAGE, Fail
 from .ktap import FAILED, PASSED, Result
 from .report import Report, named
@@ -78,6 +78,7 @@ class Found:
     figures: dict = field(default_factory=dict)
     differs: list = field(default_factory=list)
     says: list = field(default_factory=list)
+    bins: list = field(default_factory=list)  # (CPU, number, branches executed, of these amiss)
 
     def __getitem__(self, name):
         return self.figures[name]
@@ -89,6 +90,8 @@ def parse(text):
     for line in text.splitlines():
         if match := re.fullmatch(r"([a-z-]+) (\d+)", line):
             found.figures[match[1]] = int(match[2])
+        elif line.startswith("bin: "):
+            found.bins.append(tuple(map(int, line.split()[1:])))
         elif line.startswith("differs: "):
             found.differs.append(line.removeprefix("differs: "))
         elif line.startswith("says: "):
@@ -336,6 +339,17 @@ def _show(found, parts, names):
         print(f"    perf says: {line}", flush=True)
 
 
+def column(name, trace, text, branches):
+    """All of a run that is shown beside others."""
+    parts, symbols, span = trace.parts, trace.recording.symbols(), (0, 0)
+    if branches and "last" in branches.figures:
+        span = tuple(perf_time(branches[which], parts.time_conversion()) for which in ("first", "last"))
+    found = [text, branches] if branches else [text]
+    return tracecolumns.Column(name, text.figures, branches and branches.figures, tuple(branches.bins) if branches else (), span,
+                               tuple(each.time for each in parts.records()),
+                               tuple(explain(line, parts, symbols) for each in found for line in each.differs))
+
+
 @dataclass(frozen=True)
 class Seen:
     """A run, and what the comparisons found in it."""
@@ -344,7 +358,11 @@ class Seen:
     branches: Found | None
 
     def column(self, name):
-        return tracecolumns.Column(name, self.text.figures, self.branches and self.branches.figures)
+        return column(name, self.trace, self.text, self.branches)
+
+    def with_branches(self, branches):
+        """The same run as another perf decodes it."""
+        return replace(self, branches=branches)
 
 
 def see(trace):
@@ -447,7 +465,7 @@ def half(seen, decoder):
     """The column of the series' kernel with another perf, where perf decodes."""
     if seen.branches:
         branches = compare_branches(seen.trace, seen.trace.folder / "perf.data", decoder)
-        yield tracecolumns.Column(tracecolumns.HALF, seen.text.figures, branches.figures)
+        yield seen.with_branches(branches).column(tracecolumns.HALF)
 
 
 def beside(name, seen, timeout, append):
@@ -477,14 +495,18 @@ def results(name, kdir, timeout=TIMEOUT, append="", base=False):
     host.room(paths.BUILD, ROOM * (1 + base), "the log of a guest")
     say("tracing a guest")
     seen = see(encode(own, folder, record(own, kdir, folder, timeout, append)))
-    found = list(judge(seen))
+    found, columns = list(judge(seen)), [seen.column(tracecolumns.SERIES)]
+    right = all(each.status == PASSED for each in found)
     yield from found
-    yield from mutations(seen.trace)
+    found += (broken := list(mutations(seen.trace)))
+    yield from broken
     if base:
         other, columns = beside(name, seen, timeout, append)
-        yield from judge_columns(own.machine, columns)
+        found += (compared := list(judge_columns(own.machine, columns)))
+        yield from compared
         _tidy(other.trace.folder)
-    if all(each.status == PASSED for each in found):
+    tracepage.try_to_write(folder / "index.html", name, columns, found)
+    if right:
         _tidy(folder)
     if own.machine.unit:
         say(f"the trace as perf opens it: {folder / 'perf.data'}")

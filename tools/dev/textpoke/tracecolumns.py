@@ -13,10 +13,17 @@ EXECUTED = (("records crossed", "crossed"), ("pieces of code executed", "pieces"
 
 @dataclass(frozen=True)
 class Column:
-    """Figures by name: of code that was executed against records, and of branches if some were decoded."""
+    """Figures by name: of code that was executed against records, and of branches if some were decoded.
+
+    bins: (CPU, number, branches executed, of these amiss) over the span of time, in ns, in which there are the records, too.
+    """
     name: str
     text: dict
     branches: dict | None = None
+    bins: tuple = ()
+    span: tuple = (0, 0)
+    records: tuple = ()
+    differs: tuple = ()
 
     @property
     def faults(self):

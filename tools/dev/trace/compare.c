@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "compare.h"
 #include "encode.h"
@@ -12,6 +13,7 @@
 #define ALIKE		8	/* so many in a row, and they have */
 #define SHOWN		10
 #define LAST		16	/* a decoder does not tell the last few of each CPU */
+#define BINS		100	/* of time, in which branches are counted */
 
 /* Decoded branches of a CPU; clock is what perf says the time was, in ns. */
 static struct list {
@@ -20,6 +22,12 @@ static struct list {
 } decoded[CPUS];
 
 static uint64_t executed, found, wrong, missing, at_end, errors, shown;
+
+/* When the first and the last branch was executed, of all CPUs, and what is in each of the bins between. */
+static uint64_t first = UINT64_MAX, last;
+static struct bin {
+	uint64_t executed, amiss;
+} bins[CPUS][BINS];
 
 static void add(struct list *list, struct branch branch)
 {
@@ -103,12 +111,40 @@ static void show(int cpu, const struct branch *is, const struct branch *should)
 	printf("\n");
 }
 
+static struct bin *bin_of(int cpu, const struct branch *truth)
+{
+	return &bins[cpu][(truth->clock - first) * BINS / (last - first + 1)];
+}
+
+static void find_span(const struct branch *truth, size_t nr)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		first = truth[i].clock < first ? truth[i].clock : first;
+		last = truth[i].clock > last ? truth[i].clock : last;
+	}
+}
+
+static void print_bins(void)
+{
+	int cpu, i;
+
+	for (cpu = 0; cpu < CPUS; cpu++)
+		for (i = 0; i < BINS; i++)
+			if (bins[cpu][i].executed || bins[cpu][i].amiss)
+				printf("bin: %d %d %" PRIu64 " %" PRIu64 "\n", cpu, i, bins[cpu][i].executed, bins[cpu][i].amiss);
+}
+
 static void compare_cpu(int cpu, const struct branch *truth, size_t nr, const struct list *list)
 {
 	size_t i = 0, k = 0, skip_i, skip_k;
 
 	executed += nr;
 	found += list->count;
+	for (i = 0; i < nr; i++)
+		bin_of(cpu, &truth[i])->executed++;
+	i = 0;
 	while (i < nr && k < list->count) {
 		if (same(&truth[i], &list->branches[k])) {
 			i++;
@@ -117,23 +153,28 @@ static void compare_cpu(int cpu, const struct branch *truth, size_t nr, const st
 		}
 		meet(truth + i, nr - i, list->branches + k, list->count - k, &skip_i, &skip_k);
 		show(cpu, skip_k ? &list->branches[k] : NULL, skip_i ? &truth[i] : NULL);
+		bin_of(cpu, &truth[i])->amiss += skip_i > skip_k ? skip_i : skip_k;
 		i += skip_i;
 		k += skip_k;
 		missing += skip_i;
 		wrong += skip_k;
 	}
 	wrong += list->count - k;
+	if (nr)
+		bin_of(cpu, &truth[nr - 1])->amiss += list->count - k;
 	if (nr - i <= LAST) {
 		at_end += nr - i;
 	} else {
 		missing += nr - i;
 		show(cpu, NULL, &truth[i]);
+		for (; i < nr; i++)
+			bin_of(cpu, &truth[i])->amiss++;
 	}
 }
 
 int compare_branches(const char *folder)
 {
-	const struct branch *truth;
+	struct { const struct branch *truth; size_t nr; } cpus[CPUS] = { };
 	char name[32], path[4096];
 	size_t length;
 	int cpu;
@@ -142,14 +183,18 @@ int compare_branches(const char *folder)
 	for (cpu = 0; cpu < CPUS; cpu++) {
 		snprintf(name, sizeof(name), "truth.%d", cpu);
 		snprintf(path, sizeof(path), "%s/%s", folder, name);
-		if (fopen(path, "r")) {
-			truth = read_file(folder, name, &length);
-			compare_cpu(cpu, truth, length / sizeof(*truth), &decoded[cpu]);
-		} else {
-			wrong += decoded[cpu].count;
-		}
+		if (access(path, R_OK))
+			continue;
+		cpus[cpu].truth = read_file(folder, name, &length);
+		cpus[cpu].nr = length / sizeof(struct branch);
+		find_span(cpus[cpu].truth, cpus[cpu].nr);
 	}
+	for (cpu = 0; cpu < CPUS; cpu++)
+		compare_cpu(cpu, cpus[cpu].truth, cpus[cpu].nr, &decoded[cpu]);
+	print_bins();
 	printf("executed %" PRIu64 "\ndecoded %" PRIu64 "\nwrong %" PRIu64 "\nmissing %" PRIu64 "\nend %" PRIu64 "\nerrors %" PRIu64 "\n",
 	       executed, found, wrong, missing, at_end, errors);
+	if (last)
+		printf("first %" PRIu64 "\nlast %" PRIu64 "\n", first, last);
 	return 0;
 }
