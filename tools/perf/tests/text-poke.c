@@ -45,8 +45,8 @@
 #define SITE		(TEXT_START + 0x100)
 #define DETOUR		(TEXT_START + 0x120)
 #define VECTOR		(TEXT_START + 0x140)
-/* Memory that is allocated for code, as for kprobes */
-#define SLOT		(TEXT_START + 0x1000000)
+/* Memory that is allocated for code, as for kprobes; below the kernel, as on arm64 */
+#define SLOT		(TEXT_START - 0x1000000)
 
 #define AUX_PMU_TYPE	100
 #define AUX_ID		1
