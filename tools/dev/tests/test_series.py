@@ -329,7 +329,6 @@ class Refusals(Case):
 
     def test_commits_that_cannot_be_patches(self):
         self.three()
-        self.commits("later", {"kernel/text_poke/core.c": "changed\n"}, "core: add the poker", "fold", "kernel/text_poke/core.c")
         self.commits("outside", {"drivers/new.c": "x\n"}, "drivers/new.c", "new files go below")
         self.commits("ours", {"tools/dev/new.c": "x\n"}, "tools/dev")
         self.commits("fixup! core: add the poker", {"kernel/b.c": "x\n"}, "autosquash")
@@ -426,6 +425,139 @@ class Refusals(Case):
             with self.subTest(new=new):
                 path.write_bytes(git.encode(good.replace(old, new)))
                 self.refused(series.tree, word)
+
+
+class Steps(Case):
+    """A file that one patch adds and later ones change."""
+
+    FIRST = "".join(f"int step_{number};\n" for number in range(40))
+    SECOND = FIRST.replace("step_5;", "step_5 = 5;")
+    THIRD = SECOND.replace("step_30;", "step_30 = 30;") + "int last;\n"
+    PATH = "kernel/text_poke/steps.c"
+
+    def setUp(self):
+        super().setUp()
+        TEMPLATES.copy("steps", self.make_steps, self.home)
+
+    def make_steps(self):
+        self.three()
+        self.commit("steps: begin", {self.PATH: self.FIRST})
+        self.commit("steps: second", {self.PATH: self.SECOND, "kernel/b.c": LINES + "int b;\n"})
+        self.commit("steps: third", {self.PATH: self.THIRD})
+        series.refresh()
+
+    def after(self):
+        """The file after each of the three patches, as a tree made afresh has it."""
+        series.tree()
+        return [self.git("show", f"{commit}:{self.PATH}") for commit in ("HEAD~2", "HEAD~1", "HEAD")]
+
+    def test_the_last_state_is_kept_and_the_others_are_found(self):
+        self.assertEqual((self.root / self.PATH).read_text(), self.THIRD)
+        begin, second, third = patches.load()[3:]
+        self.assertEqual((begin.adds, begin.diff), ((self.PATH,), ""))
+        self.assertEqual((second.adds, sorted(second.hunks)), ((), ["kernel/b.c", self.PATH]))
+        self.assertEqual(third.diff.count("\n@@ "), 2)
+        self.assertNotIn("index ", third.diff)
+        self.assertEqual(self.after(), [self.FIRST, self.SECOND, self.THIRD])
+        self.identity()
+
+    def test_every_step_is_built_as_it_is_by_then(self):
+        want = [self.FIRST, self.SECOND, self.THIRD]
+        for count, text in zip((4, 5, 6), want):
+            place, _ = series.source_after(count)
+            self.assertEqual((place / self.PATH).read_text(), text)
+            self.assertEqual("int b;" in (place / "kernel/b.c").read_text(), count > 4)
+        place, _ = series.source_after(3)
+        self.assertFalse((place / self.PATH).exists())
+        self.assertEqual((series.source_tree() / self.PATH).read_text(), self.THIRD)
+
+    def test_git_am_and_apply_go_through_the_steps(self):
+        folder = self.kernel()
+        Bases.as_git(self, folder)
+        apply.apply()
+        self.assertEqual([self.git("show", f"HEAD~{back}:{self.PATH}", tree=folder) for back in (2, 1, 0)],
+                         [self.FIRST, self.SECOND, self.THIRD])
+        apply.unapply()
+        self.assertFalse((folder / self.PATH).exists())
+
+    def test_a_tree_that_has_some_of_the_steps(self):
+        folder = self.kernel()
+        apply.apply()
+        (folder / self.PATH).write_text(self.SECOND)
+        self.refused(apply.apply, "lacks 1 of its 6 patches", "steps: third", code=errors.USAGE)
+        (folder / self.PATH).write_text(self.SECOND.replace("step_7;", "step_seven;"))
+        self.refused(apply.apply, "another version", self.PATH, code=errors.USAGE)
+        (folder / self.PATH).write_text(self.THIRD)
+        before = contents(self.home / "linux")
+        apply.unapply()
+        self.assertFalse((folder / self.PATH).exists())
+        apply.apply()
+        self.assertEqual(contents(folder), before)
+
+    def test_a_rebase_that_reorders_them(self):
+        self.git("checkout", "-q", "-B", "series", "HEAD~2")
+        self.git("cherry-pick", "refreshed", "refreshed~1")
+        series.refresh()
+        self.assertEqual([patch.subject for patch in patches.load()[3:]], ["steps: begin", "steps: third", "steps: second"])
+        self.assertEqual((self.root / self.PATH).read_text(), self.THIRD)
+        self.assertEqual(self.after()[1], self.FIRST.replace("step_30;", "step_30 = 30;") + "int last;\n")
+        self.identity()
+
+    def test_a_fixup_in_the_middle(self):
+        self.git("checkout", "-q", "-B", "series", "HEAD~1")
+        self.commit("", {self.PATH: self.SECOND.replace("step_20;", "step_20 = 20;")}, "--amend", "--no-edit")
+        self.git("cherry-pick", "refreshed")
+        series.refresh()
+        self.assertEqual((self.root / self.PATH).read_text(), self.THIRD.replace("step_20;", "step_20 = 20;"))
+        self.assertIn("+int step_20 = 20;", patches.load()[4].diff)
+        self.identity()
+
+    def test_an_edit_of_the_kept_file_itself(self):
+        """It goes into the patch that adds the file, and so into all states."""
+        (self.root / self.PATH).write_text(self.THIRD.replace("step_20;", "step_20 = 20;"))
+        self.assertIn("step_20 = 20;", (series.source_tree() / self.PATH).read_text())
+        self.assertEqual(["step_20 = 20;" in text for text in self.after()], [True] * 3)
+        self.identity()
+        (self.root / self.PATH).write_text("/* moved */\n" + (self.root / self.PATH).read_text())
+        self.assertIn("/* moved */", (series.source_tree() / self.PATH).read_text())
+        self.refused(gates.refresh_is_identity, "refresh would leave", "run `make tree` and `make refresh`", code=errors.TEST_FAILED)
+        series.tree()
+        series.refresh()
+        self.identity()
+
+    def test_an_edit_where_a_patch_changes_the_file(self):
+        series.source_tree()
+        (self.root / self.PATH).write_text(self.THIRD.replace("int step_31;", "long step_31;"))
+        for command in (series.tree, series.source_tree, mails.write_series, gates.am_agrees):
+            self.refused(command, "0006-steps-third.patch: hunk 1 of 2 for kernel/text_poke/steps.c:28 cannot be taken out",
+                         "undo your change", "`make tree`", "`steps: third`", "`make refresh`")
+        (self.root / self.PATH).write_text(self.THIRD.replace("int step_6;", "long step_6;"))
+        self.refused(series.tree, "0005-steps-second.patch: hunk 1 of 1 for kernel/text_poke/steps.c:3 ")
+
+    def test_steps_of_a_mode(self):
+        (self.tree / self.PATH).chmod(0o755)
+        self.commit("steps: run", {})
+        series.refresh()
+        self.assertTrue(os.access(self.root / self.PATH, os.X_OK))
+        self.assertIn("\nold mode 100644\nnew mode 100755\n", patches.load()[6].diff)
+        self.identity()
+        self.assertFalse(os.access(series.source_after(6)[0] / self.PATH, os.X_OK))
+
+    def test_what_no_step_may_be(self):
+        (self.tree / self.PATH).unlink()
+        self.commit("steps: end", {})
+        self.refused(series.refresh, "steps: end", "deletes", self.PATH, "`steps: begin` adds")
+        self.git("reset", "-q", "--hard", "HEAD~1")
+        begin, third = (path for path in patches.files() if path.name[:4] in ("0004", "0006"))
+        third.rename(third.with_name("0002-steps-third.patch"))
+        self.refused(series.tree, "0002-steps-third.patch", self.PATH, begin.name, "move it behind")
+
+    def test_a_variant_has_none(self):
+        third = patches.files()[5]
+        text = patches.read(third).partition("---\n")[2]
+        write_tree(self.root, {"patches/v6.12/0006-steps-third.6.12.9+.hunks":
+                               f"Subject: steps: third\nFor: 6.12.9+\n\nWhy it is.\n---\n{text}"})
+        self.refused(gates.variants_stand_in, self.PATH, "is kept")
 
 
 class Drafts(Case):
@@ -991,7 +1123,7 @@ class Gates(Case):
         self.identity()
         spoil = {
             "no kept file exists in the base": lambda: write_tree(self.root, {"kernel/a.c": "x\n"}),
-            "every kept file belongs to one patch": lambda: write_tree(self.root, {"lib/x.c": "x\n"}),
+            "every kept file is added by one patch": lambda: write_tree(self.root, {"lib/x.c": "x\n"}),
             "no hunk adds or deletes a file": lambda: patches.write(patch, good + "deleted file mode 100644\n"),
             "refresh after series changes nothing": lambda: write_tree(self.root, {"MAINTAINERS": "other\n"}),
             "no machine paths or package hosts": lambda: write_tree(self.root, {"README.md": "see /ro" "ot/x\n"}),

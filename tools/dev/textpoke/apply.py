@@ -48,51 +48,59 @@ class Standing:
             raise Fail(USAGE, f"{target} has the series already: nothing to do")
 
 
-def _same(target, path, kept):
-    place = target / path
-    return place.is_file() and place.read_bytes() == kept.read_bytes()
-
-
 def _begun(target, have):
     return any(os.path.lexists(target / path) for path in have)
 
 
 class _Look:
-    """Takes the patches out again, the last one first, in an index of its own."""
+    """Takes the patches out again, the last one first, in an index of its own.
 
-    def __init__(self, target, index, have):
-        self.target, self.index, self.have = target, index, have
+    levels: kept path -> the number of the last patch that is in the tree's file, -1 without the file, None if it is another.
+    """
+
+    def __init__(self, index, levels):
+        self.index, self.levels = index, levels
         self.found = {"there": [], "lacking": [], "other": []}
         self.whose = ""
 
-    def _applies(self, patch, *words):
+    def _applies(self, diff, *words):
         try:
-            self.index("apply", "--cached", "--whitespace=nowarn", *words, "-", data=encode(patch.diff))
+            self.index("apply", "--cached", "--whitespace=nowarn", *words, "-", data=encode(diff))
         except GitError:
             return False
         return True
 
-    def _adds(self, patch):
-        """there: all files that it adds are; lacking: none is; other."""
-        same = [_same(self.target, path, self.have[path]) for path in patch.adds]
-        if all(same):
-            return "there"
-        if not any(os.path.lexists(self.target / path) for path in patch.adds):
-            return "lacking"
-        self.whose = next(path for path, is_same in zip(patch.adds, same) if not is_same)
-        return "other"
+    def _kept(self, number, path):
+        level = self.levels[path]
+        if level is None:
+            return "other"
+        return "there" if level >= number else "lacking"
 
-    def _hunks(self, patch):
-        if self._applies(patch, "--reverse"):
+    def _hunks(self, diff):
+        if self._applies(diff, "--reverse"):
             return "there"
         # Nothing is changed by a try.
-        return "lacking" if self._applies(patch, "--check") else "other"
+        return "lacking" if self._applies(diff, "--check") else "other"
 
-    def look(self, patch):
-        """Which of the three a patch is."""
-        kinds = {*([self._adds(patch)] if patch.adds else ()), *([self._hunks(patch)] if patch.diff else ())}
-        kind = kinds.pop() if len(kinds) == 1 else "other"
+    def look(self, number, patch, kept):
+        """Which of the three a patch is, with the kept files that it adds or changes."""
+        kinds = {path: self._kept(number, path) for path in sorted(kept)}
+        diff = patch.diff_of(lambda path: path not in kept)
+        both = {*kinds.values(), *([self._hunks(diff)] if diff else ())}
+        kind = both.pop() if len(both) == 1 else "other"
+        odd = [path for path in kinds if kinds[path] != "there"]
+        self.whose = odd[0] if kind == "other" and odd else self.whose
         self.found[kind].insert(0, patch)
+
+
+def _levels(repo, target, after):
+    """See _Look: what a file is after each patch is known, so that it tells itself how far it is."""
+    owned = sorted({path for kept in after for path in kept})
+    blobs = repo.blobs({path: target / path for path in owned if (target / path).is_file()})
+    levels = {path: None if os.path.lexists(target / path) else -1 for path in owned}
+    for number, kept in enumerate(after):
+        levels |= {path: number for path, (_, blob) in kept.items() if path in blobs and blobs[path][1] == blob}
+    return levels
 
 
 def standing(target, version):
@@ -103,12 +111,12 @@ def standing(target, version):
     with series.scratch() as folder, working(f"comparing {target} with the series", 15):
         repo = Repo.create(Path(folder) / "git")
         whole = [patch.at(version) for patch in whole]
-        touched = sorted({path for patch in whole for path in patch.changes if (target / path).is_file()})
+        after = series.states(repo, whole, repo.blobs(have))
         with repo.index() as index:
-            index.add(repo.blobs({path: target / path for path in touched}))
-            look = _Look(target, index, have)
-            for patch in reversed(whole):
-                look.look(patch)
+            index.add(repo.blobs({path: target / path for path in patches.upstreams(whole) if (target / path).is_file()}))
+            look = _Look(index, _levels(repo, target, after))
+            for number, patch in reversed(list(enumerate(whole))):
+                look.look(number, patch, after[number])
             return Standing(*map(tuple, look.found.values()), _contents(repo, index, folder), look.whose)
 
 
@@ -315,7 +323,7 @@ def apply(dry=False):
 
 def _tell(small, target, version):
     """What would be done."""
-    touched = {path for patch in small.series for path in patch.changes}
+    touched = patches.upstreams(small.series)
     say(f"{len(small.series)} patches would be applied to {target} (Linux {version}): "
         f"{len(touched)} files would be changed, {len(small.entries)} added; nothing was done")
 

@@ -25,24 +25,23 @@ def kept_is_new():
 
 
 def hunks_only_change():
-    """No hunk adds or deletes a file, and none is for a file of ours."""
-    have = patches.kept()
+    """No hunk adds or deletes a file."""
     for patch in patches.load():
         if found := CREATES.search(patch.diff):
             raise patches.bad(patch.name, f"has the line `{found[0]} …`: hunks only change files")
-        if ours := [path for path in patch.changes if path in have]:
-            raise patches.bad(patch.name, f"has a hunk for {ours[0]}, which is kept whole: fold it into that file")
 
 
 def variants_stand_in():
-    """Each variant is for other versions than the patch, in files that it changes, and not older than the patch."""
-    made = bases.made_for()["version"]
+    """Each variant is for other versions than the patch, in files of upstream's that it changes, and not older than the patch."""
+    made, have = bases.made_for()["version"], patches.kept()
     for patch in patches.load():
         for variant in patch.variants:
             if made and variant.fits(made):
                 raise patches.bad(variant.name(patch), f"is for {made} as well, which the patch itself was made for: leave that out")
             if found := CREATES.search(variant.diff):
                 raise patches.bad(variant.name(patch), f"has the line `{found[0]} …`: hunks only change files")
+            if ours := [path for path in variant.hunks if path in have]:
+                raise patches.bad(variant.name(patch), f"has a hunk for {ours[0]}, which is kept, and the same in each version: remove it")
             first = patches.RANGE.fullmatch(variant.range)[1]
             patch.at(f"6.12.{first}")
         _not_two_for_one(patch)
@@ -67,7 +66,7 @@ def all_counted():
 
 
 def owned_once():
-    """Every kept file belongs to one patch, and every patch's file is there."""
+    """Every kept file is added by one patch, before others change it, and every patch's file is there."""
     series.load()
 
 
@@ -186,7 +185,7 @@ GATES = [
     ("no kept file exists in the base", kept_is_new),
     ("no hunk adds or deletes a file", hunks_only_change),
     ("every variant of a patch is as new as the patch", variants_stand_in),
-    ("every kept file belongs to one patch", owned_once),
+    ("every kept file is added by one patch", owned_once),
     ("git am of the series equals files and hunks", am_agrees),
     ("refresh after series changes nothing", refresh_is_identity),
     ("no machine paths or package hosts", no_foreign_names),

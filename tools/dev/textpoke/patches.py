@@ -16,7 +16,9 @@ A patch file is a mail without its envelope:
 
 Subject, From, Date and log are authoritative: nothing regenerates them. `Adds:`
 lines and hunks are what `refresh` rewrites. A file that is added is kept whole, at
-its place in this repository; hunks are for the files that upstream owns.
+its place in this repository, as it is after the last patch. Hunks are for the files
+that upstream owns, and for those that an earlier patch adds: what is kept, with the
+hunks of all later patches taken out again, is what that earlier patch adds.
 
 Where another 6.12.y needs other hunks, a variant beside the patch holds these alone:
 
@@ -93,7 +95,7 @@ class Variant:
     @property
     def hunks(self):
         """Upstream file -> the hunks for it."""
-        return _files(self.diff)
+        return by_file(self.diff)
 
     def fits(self, version):
         """Is it for this 6.12.y?"""
@@ -110,7 +112,8 @@ class Variant:
         return f"{patch.name.removesuffix('.patch')}.{self.range}{HUNKS}"
 
 
-def _files(diff):
+def by_file(diff):
+    """File -> what a diff does to it."""
     _, *parts = _DIFF.split(diff)
     return dict(zip(parts[::2], parts[1::2]))
 
@@ -123,7 +126,6 @@ def _stand_in(name, path, hunks, other):
     if best is None:
         raise bad(name, f"has a hunk for {path} that adds less than any hunk of the patch does: bring it up to date with the patch")
     return hunks[:best] + [other] + hunks[best + 1:]
-
 
 
 @dataclass(frozen=True)
@@ -141,8 +143,8 @@ class Patch:
 
     @property
     def hunks(self):
-        """Upstream file -> what the patch does to it."""
-        return _files(self.diff)
+        """File -> what the patch does to it."""
+        return by_file(self.diff)
 
     def hash_of(self, path):
         """Changes with what the patch does to a file, not with where that is."""
@@ -177,8 +179,12 @@ class Patch:
 
     @property
     def changes(self):
-        """The upstream files that the hunks are for."""
+        """The files that the hunks are for: upstream's, and those that an earlier patch adds."""
         return tuple(self.hunks)
+
+    def diff_of(self, wanted):
+        """The hunks for the files that a function picks."""
+        return "".join(f"diff --git a/{path} b/{path}{diff}" for path, diff in self.hunks.items() if wanted(path))
 
     @property
     def message(self):
@@ -314,6 +320,7 @@ def load():
     # Variants are found by the subject, so that one that two have is to be told first.
     _unique(series, "subject", lambda patch: [patch.subject])
     _unique(series, "added file", lambda patch: patch.adds)
+    _check_order(series)
     return _with_variants(series)
 
 
@@ -324,6 +331,27 @@ def _unique(series, what, claims):
             if claim in owner:
                 raise bad(patch.name, f"has the {what} `{claim}`, which {owner[claim]} has too: change one of them")
             owner[claim] = patch.name
+
+
+def owners(series):
+    """added path -> the patch that adds it."""
+    return {path: patch for patch in series for path in patch.adds}
+
+
+def _check_order(series):
+    """A file is added before it is changed."""
+    owned, there = owners(series), set()
+    for patch in series:
+        if early := [path for path in patch.changes if path in owned and path not in there]:
+            raise bad(patch.name, f"has hunks for {early[0]}, which {owned[early[0]].name} adds after it, or itself: "
+                                  "move it behind that one with `git rebase -i base` in build/tree")
+        there.update(patch.adds)
+
+
+def upstreams(series):
+    """Every file of upstream's that any hunk is for."""
+    owned = owners(series)
+    return sorted({path for patch in series for path in patch.changes if path not in owned})
 
 
 def headers():
@@ -360,7 +388,7 @@ def allowed(path):
 
 def unowned(series, have):
     """The kept files that no patch adds."""
-    return sorted(set(have) - {path for patch in series for path in patch.adds})
+    return sorted(set(have) - set(owners(series)))
 
 
 def check_owned(series, have):

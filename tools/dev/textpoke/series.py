@@ -12,7 +12,8 @@ file and run `make tree` again); a commit with a new subject makes a new patch w
 commit's author, date and message; a patch whose commit is gone goes, and so do the
 files it added. Numbers follow the order of the commits.
 
-A file that the series adds belongs to the one patch that adds it, complete.
+A file that the series adds stands at its path as the last patch leaves it. One patch adds it,
+later ones may change it, with hunks as for any other file; see states().
 """
 
 import contextlib
@@ -42,13 +43,14 @@ def tree_folder():
 
 # From patches to commits
 
-def _place_of(patch, error):
-    """(file, which of its hunks) that git apply refuses, as far as it says."""
+def _place_of(patch, error, side="-"):
+    """(file, which of its hunks) that git apply refuses, as far as it says; side: + if it is taken out."""
     if not (place := re.search(r"patch failed: (\S+):(\d+)", error)):
         other = re.search(r"error: (\S+?): ", error)
         return (other[1] if other else error.splitlines()[-1]), ""
     _, hunks = patches.split_hunks(patch.hunks[place[1]])
-    number = next((number for number, hunk in enumerate(hunks, 1) if hunk.startswith(f"@@ -{place[2]},")), None)
+    begins = re.compile(rf"@@ {'' if side == '-' else r'-[0-9,]+ '}{re.escape(side)}{place[2]}[, ]")
+    number = next((number for number, hunk in enumerate(hunks, 1) if begins.match(hunk)), None)
     return f"{place[1]}:{place[2]}", f"hunk {number} of {len(hunks)} for " if number else ""
 
 
@@ -60,24 +62,62 @@ def _why_not(patch, error, version):
                        f"use one of these, or put the hunk as it is to be there into {name}.{version}-{patches.level(version)}{patches.HUNKS}")
 
 
-def _apply(index, patch, entries, version):
-    """One patch into an index: hunks first, then the files it adds."""
-    if patch.diff:
+def _cannot_take_out(patch, error):
+    """The same of hunks for a file that is kept: it was changed where a patch changes it."""
+    path, hunk = _place_of(patch, error, "+")
+    return Fail(INFRA, f"{patches.FOLDER}/{patch.name}: {hunk}{path} cannot be taken out of the file as it stands here: undo your change of "
+                       f"that place, run `make tree`, make it in {TREE} in the commit `{patch.subject}` or a later one, then run `make refresh`")
+
+
+def _listed(index, paths_):
+    """path -> (mode, blob) of some files of an index."""
+    rows = (row.split("\t", 1) for row in index("ls-files", "-s", "-z", "--", *paths_).split("\0") if row)
+    return {path: tuple(info.split()[:2]) for info, path in rows if path in paths_}
+
+
+def states(repo, series, entries):
+    """For each patch: path -> (mode, blob) of the kept files that it adds or changes, as they are after it.
+
+    entries has what they are in the end. The hunks of each patch are taken out again, the last patch first.
+    """
+    owned, now = patches.owners(series), {path: entries[path] for patch in series for path in patch.adds}
+    with repo.index() as index:
+        index.add(now)
+        found = [_take_out(index, patch, owned, now) for patch in reversed(series)]
+    return found[::-1]
+
+
+def _take_out(index, patch, owned, now):
+    """What kept files are after a patch; afterwards now has what they are before it."""
+    ours = [path for path in patch.changes if path in owned]
+    after = {path: now[path] for path in (*patch.adds, *ours)}
+    if ours:
         try:
-            index("apply", "--cached", "--whitespace=nowarn", "-", data=encode(patch.diff))
+            index("apply", "--cached", "--reverse", "--whitespace=nowarn", "-", data=encode(patch.diff_of(ours.__contains__)))
+        except GitError as error:
+            raise _cannot_take_out(patch, error.said) from None
+        now.update(_listed(index, ours))
+    return after
+
+
+def _apply(index, patch, after, version):
+    """One patch into an index: upstream's files by their hunks, and the kept ones as they are after it."""
+    if diff := patch.diff_of(lambda path: path not in after):
+        try:
+            index("apply", "--cached", "--whitespace=nowarn", "-", data=encode(diff))
         except GitError as error:
             raise _why_not(patch, error.said, version) from None
-    if patch.adds:
-        index.add({path: entries[path] for path in patch.adds})
+    if after:
+        index.add(after)
     return index.tree()
 
 
 def commit_series(repo, onto, series, entries, version):
-    """The series as commits on top of onto; entries: added path -> (mode, blob). Returns their ids."""
+    """The series as commits on top of onto; entries: added path -> (mode, blob) in the end. Returns their ids."""
     commits, parent = [], onto
     with repo.index(onto) as index:
-        for patch in series:
-            tree = _apply(index, patch, entries, version)
+        for patch, after in zip(series, states(repo, series, entries), strict=True):
+            tree = _apply(index, patch, after, version)
             parent = repo.commit(tree, patch.message, patch.author, patch.date, [parent])
             commits.append(parent)
     return commits
@@ -90,11 +130,6 @@ def check_out(repo, index, folder):
                   "checkout-index", "-a", "-f", GIT_INDEX_FILE=f"{index.folder.name}/index")
 
 
-def _touched(series):
-    """Every upstream file that any hunk is for."""
-    return sorted({path for patch in series for path in patch.changes})
-
-
 class Micro:
     """The series in a throw-away repository that holds only the upstream files it touches.
 
@@ -105,25 +140,31 @@ class Micro:
     def __init__(self, folder, tree, version, series, have):
         self.repo = Repo.create(folder)
         self.series = series = [patch.at(version) for patch in series]
+        owned = patches.owners(series)
         for patch in series:
-            self._check_base(tree, version, patch)
+            self._check_base(tree, version, patch, owned)
         with self.repo.index() as index:
-            index.add(self.repo.blobs({path: tree / path for path in _touched(series)}))
+            index.add(self.repo.blobs({path: tree / path for path in patches.upstreams(series)}))
             self.base = self.repo.commit(index.tree(), f"Linux {version}\n", BASE_AUTHOR, BASE_DATE)
         self.entries = self.repo.blobs(have)
         self.commits = commit_series(self.repo, self.base, series, self.entries, version)
         self.head = self.commits[-1] if self.commits else self.base
 
     @staticmethod
-    def _check_base(tree, version, patch):
+    def _check_base(tree, version, patch, owned):
         """Say it here: the small index cannot know what else the base has."""
         for path in patch.adds:
             if os.path.lexists(tree / path):
                 raise patches.bad(patch.name, f"adds {path}, which Linux {version} has already: rename it or change it by hunks")
         for path in patch.changes:
-            if not (tree / path).is_file():
+            if path not in owned and not (tree / path).is_file():
                 raise patches.bad(patch.name, f"changes {path}, which Linux {version} does not have; "
                                               f"the series fits {bases.range()}: use one of these, or adapt this patch")
+
+    def end_after(self, count):
+        """Leave out all but the first patches."""
+        self.commits, self.entries = self.commits[:count], {}
+        self.head = self.commits[-1] if self.commits else self.base
 
     def files(self):
         """(path, mode and blob) of every touched and kept file, as it is in the end."""
@@ -210,10 +251,12 @@ class Extract:
         for status, mode, blob, path in _raw(self.repo, commit):
             if path in self.upstream:
                 changes.append(self._change(status, mode, path, subject))
+            elif path in self.owner:
+                changes.append(self._change_of_ours(status, mode, blob, path, subject))
             else:
                 adds.append(self._add(status, mode, blob, path, subject))
         diff = self.repo("diff-tree", *DIFF, "--no-commit-id", f"{commit}^", commit, "--", *changes) if changes else ""
-        patch = Patch(subject, author, date, log, tuple(sorted(adds)), diff).numbered(len(self.series) + 1)
+        patch = Patch(subject, author, date, log, tuple(sorted(adds)), self._without_ids(diff)).numbered(len(self.series) + 1)
         if problem := patches.flaw(patch):
             raise Fail(INFRA, f"the commit `{subject}` in {TREE} {problem}")
         if any(other.subject == subject for other in self.series):
@@ -239,10 +282,19 @@ class Extract:
             raise Fail(INFRA, f"the commit `{subject}` in {TREE} deletes or replaces {path}, which upstream owns: change its content instead")
         return path
 
+    def _change_of_ours(self, status, mode, blob, path, subject):
+        if status not in "MT" or not mode.startswith("100"):
+            raise Fail(INFRA, f"the commit `{subject}` in {TREE} deletes or replaces {path}, which the commit `{self.owner[path]}` adds: "
+                              "leave it out there with `git rebase -i base`, or change its content instead")
+        self.entries[path] = (mode, blob)
+        return path
+
+    def _without_ids(self, diff):
+        """A diff in which the files that are kept have no blob ids: these would change with every edit of a file."""
+        return "".join(f"diff --git a/{path} b/{path}" + (re.sub(r"^index .*\n", "", text, count=1, flags=re.M) if path in self.owner else text)
+                       for path, text in patches.by_file(diff).items())
+
     def _add(self, status, mode, blob, path, subject):
-        if path in self.owner:
-            raise Fail(INFRA, f"the commit `{subject}` in {TREE} changes {path}, which the commit `{self.owner[path]}` adds: "
-                              "fold the change into that one with `git rebase -i base`")
         if not mode.startswith("100"):
             raise Fail(INFRA, f"the commit `{subject}` in {TREE} adds {path}, which is not an ordinary file: add a file instead")
         if not patches.allowed(path):
@@ -656,12 +708,10 @@ class Source:
 def source_after(count):
     """The base with the first patches of the series, in a folder of its own; what is alike keeps its time."""
     base = bases.current()
-    series, have = load()
-    first = series[:count]
     with host.locked("every-patch", paths.BUILD):
         source = Source(replace(base, src=paths.BUILD / "every-patch" / "src"))
-        files = {path: have[path] for patch in first for path in patch.adds}
-        with micro(base.path, base.version, (first, files)) as small, tempfile.TemporaryDirectory(dir=_scratch()) as scratch:
+        with micro(base.path, base.version) as small, tempfile.TemporaryDirectory(dir=_scratch()) as scratch:
+            small.end_after(count)
             source.link()
             source.fill(small, Path(scratch))
             source.save(small.head)

@@ -88,7 +88,7 @@ def _deb(source):
 # What is in them
 
 def _touched():
-    return sorted({*NEEDED, *(path for patch in patches.load() for path in patch.changes)})
+    return sorted({*NEEDED, *patches.upstreams(patches.load())})
 
 
 @contextlib.contextmanager
