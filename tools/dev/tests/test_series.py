@@ -1037,6 +1037,76 @@ class Output(Case):
         self.assertTrue((self.home / "out/thesis.txt").exists())
 
 
+class Parts(Case):
+    """The pieces that a series is sent in."""
+
+    NAMES = ("1-core", "1-core", "2-docs")
+
+    def setUp(self):
+        super().setUp()
+        self.three()
+        for path, part in zip(patches.files(), self.NAMES):
+            self.put(path, part)
+        for part in set(self.NAMES):
+            write_tree(self.root, {f"patches/v6.12/{part}.cover": f"Subject: The {part} of it\n\nWhy it is.\n\nAnd how.\n"})
+        series.tree()
+
+    def put(self, path, part):
+        text = re.sub(r"^Part: .*\n", "", patches.read(path), flags=re.M)
+        patches.write(path, re.sub(r"^(Date: .*\n)", rf"\1Part: {part}\n", text, count=1, flags=re.M))
+
+    def subjects(self, folder):
+        return [re.search(r"^Subject: (.*)$", path.read_text(), re.M)[1] for path in sorted(folder.glob("*.patch"))]
+
+    def test_each_has_its_mails(self):
+        out = mails.write_series()
+        self.assertEqual(self.subjects(out)[0], "[PATCH 1/3] core: add the poker")
+        self.assertEqual(self.subjects(out / "1-core"), ["[PATCH 0/2] The 1-core of it", "[PATCH 1/2] core: add the poker", "[PATCH 2/2] arm64: use it"])
+        self.assertEqual(self.subjects(out / "2-docs"), ["[PATCH 0/1] The 2-docs of it", "[PATCH 1/1] MAINTAINERS: name us"])
+        letter = (out / "1-core/0000-cover-letter.patch").read_text()
+        self.assertIn("\nWhy it is.\n\nAnd how.\n", letter)
+        self.assertIn("A Developer (2):", letter)
+        self.assertNotIn("Part:", "".join(path.read_text() for path in out.rglob("*.patch")))
+        self.identity()
+
+    def test_what_was_written_before_goes(self):
+        out = mails.write_series(self.home / "out")
+        once = contents(out)
+        self.assertEqual(contents(mails.write_series(self.home / "out")), once)
+        self.put(patches.files()[2], "1-core")
+        (self.root / "patches/v6.12/2-docs.cover").unlink()
+        mails.write_series(self.home / "out")
+        self.assertFalse((out / "2-docs").exists())
+        self.assertEqual(len(list(out.glob("1-core/*"))), 4)
+        (out / "1-core/0000-cover-letter.patch").write_text("mine\n")
+        self.refused(lambda: mails.write_series(self.home / "out"), "1-core/0000-cover-letter.patch", code=errors.USAGE)
+
+    def test_refresh_keeps_them(self):
+        self.commit("kernel: change b", {"kernel/b.c": "x\n"})
+        todo = self.git("rev-list", "--reverse", "base..HEAD").split()
+        self.git("checkout", "-q", "--detach", "base")
+        self.git("cherry-pick", todo[0], todo[3], todo[1], todo[2])
+        series.refresh()
+        self.assertEqual([patch.part for patch in patches.load()], ["1-core", "1-core", "1-core", "2-docs"])
+        self.identity()
+
+    def test_what_none_may_be(self):
+        first, second, third = patches.files()
+        for what, spoil in {
+            "0003-MAINTAINERS-name-us.patch: is of the part `1-core`, behind one of `2-docs`": lambda: (self.put(second, "2-docs"), self.put(third, "1-core")),
+            "0001-core-add-the-poker.patch: is of the part `Core`": lambda: self.put(first, "Core"),
+            "3-more.cover: is not there": lambda: self.put(third, "3-more"),
+        }.items():
+            with self.subTest(what):
+                spoil()
+                for command in (gates.all_counted, mails.write_series):
+                    self.refused(command, what)
+                for path, part in zip((first, second, third), self.NAMES):
+                    self.put(path, part)
+        write_tree(self.root, {"patches/v6.12/4-none.cover": "Subject: x\n\ny\n"})
+        self.refused(gates.all_counted, "4-none.cover", "is no patch")
+
+
 class Interruptions(Case):
     def test_refresh_interrupted_at_any_write_recovers(self):
         self.three()

@@ -57,7 +57,8 @@ def _not_two_for_one(patch):
 
 
 def all_counted():
-    """The patches are numbered from one on, without a gap, and nothing lies beside them that is left out."""
+    """The patches are numbered from one on, without a gap, in whole parts, and nothing lies beside them that is left out."""
+    patches.check_parts(patches.load())
     if strange := patches.strangers():
         raise patches.bad(strange[0], "is no patch, no variant of one and not the base: name it NNNN-subject.patch, or remove it")
     for number, path in enumerate(patches.files(), 1):
@@ -89,7 +90,10 @@ def am_agrees():
         small.repo("update-ref", "refs/heads/series", small.head)
         mails = series.export(small, Path(folder) / "one")
         again = series.export(small, Path(folder) / "two")
-        if [mail.read_bytes() for mail in mails] != [mail.read_bytes() for mail in again]:
+        for out in ("one", "two"):
+            series.export_parts(small, Path(folder) / out)
+        parts = [sorted((Path(folder) / out).glob("*/*.patch")) for out in ("one", "two")]
+        if [mail.read_bytes() for mail in [*mails, *parts[0]]] != [mail.read_bytes() for mail in [*again, *parts[1]]]:
             raise Fail(TEST_FAILED, "two exports of the series differ")
         made = _am(small, mails, Path(folder) / "am") if mails else small.repo("rev-parse", f"{small.base}^{{tree}}").strip()
         if made != small.repo("rev-parse", f"{small.head}^{{tree}}").strip():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""make series: what git am takes, in OUT or build/series.
+"""make series: what git am takes, in OUT or build/series, and each part with its cover letter in a folder there.
 
 A list in that folder says what we have written there, by name and content. What it does
 not say is somebody's, and is never removed or replaced; nor is what was changed since.
@@ -25,15 +25,25 @@ def _hash(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def _lines(files):
-    return {f"{_hash(path)}  {path.name}" for path in files}
+def _below(folder):
+    """Name, as the list has it -> file, of all mails in a folder and its parts."""
+    return {str(path.relative_to(folder)): path for path in sorted([*folder.glob("*.patch"), *folder.glob("*/*.patch")])}
 
 
-def _ours(path, known):
-    """Whether a file is as we have written it."""
-    if path.name.startswith(LIST):
-        return True
-    return path.is_file() and not path.is_symlink() and f"{_hash(path)}  {path.name}" in known
+def _lines(mails):
+    return {f"{_hash(path)}  {name}" for name, path in mails.items()}
+
+
+def _strange(folder, known, inside=""):
+    """The names of what is in a folder and is not as we have written it."""
+    for path in sorted(folder.iterdir()):
+        name = f"{inside}{path.name}"
+        if not inside and path.name.startswith(LIST):
+            continue
+        if path.is_dir() and not path.is_symlink() and any(line.partition("  ")[2].startswith(f"{name}/") for line in known):
+            yield from _strange(path, known, f"{name}/")
+        elif not path.is_file() or path.is_symlink() or f"{_hash(path)}  {name}" not in known:
+            yield name
 
 
 def _nearest(path):
@@ -58,7 +68,7 @@ def folder_of(out):
 def check(folder):
     """Nothing is in a folder but what an earlier `make series` has put there."""
     known = set(paths.noted(folder / LIST).splitlines())
-    strange = sorted(path.name for path in folder.iterdir() if not _ours(path, known)) if folder.is_dir() else []
+    strange = list(_strange(folder, known)) if folder.is_dir() else []
     if strange:
         raise Fail(USAGE, f"{folder} holds {strange[0]}, which `make series` has not written as it is: "
                           "name a new or empty folder (OUT=), or move that away")
@@ -81,10 +91,13 @@ def _replace(mails, folder):
     listed = paths.noted(folder / LIST).splitlines()
     wanted = _lines(mails)
     patches.write(folder / LIST, "".join(f"{line}\n" for line in sorted({*listed, *wanted})))
-    for name in {line.partition("  ")[2] for line in listed} - {mail.name for mail in mails}:
+    for name in {line.partition("  ")[2] for line in listed} - set(mails):
         (folder / name).unlink(missing_ok=True)
-    for mail in mails:
-        mail.rename(folder / mail.name)
+        if (at := (folder / name).parent) != folder and at.is_dir() and not any(at.iterdir()):
+            at.rmdir()
+    for name, mail in mails.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        mail.rename(folder / name)
     patches.write(folder / LIST, "".join(f"{line}\n" for line in sorted(wanted)))
 
 
@@ -105,10 +118,13 @@ def write_series(out=None):
     host.need("git")
     folder = folder_of(out)
     with _on_base() as (small, version), series.scratch() as place:
+        patches.check_parts(small.series)
         mails = series.export(small, Path(place) / "mails")
+        series.export_parts(small, Path(place) / "mails")
         folder.mkdir(parents=True, exist_ok=True)
         with lock.folder(folder), _part(folder) as part:
             check(folder)
-            _replace([Path(shutil.copy(mail, part)) for mail in mails], folder)
+            shutil.copytree(Path(place) / "mails", part, dirs_exist_ok=True)
+            _replace(_below(part), folder)
     say(f"{len(mails)} patches for Linux {version} in {folder}: git am {shlex.quote(str(folder))}/*.patch")
     return folder

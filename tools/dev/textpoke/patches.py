@@ -6,6 +6,7 @@ A patch file is a mail without its envelope:
     Subject: arm64: poke text through the core
     From: Name <address>
     Date: Fri, 21 Nov 2025 12:00:00 +0000
+    Part: 3-arm64
 
     The change log.
 
@@ -14,11 +15,15 @@ A patch file is a mail without its envelope:
     diff --git a/arch/arm64/Kconfig b/arch/arm64/Kconfig
     ...
 
-Subject, From, Date and log are authoritative: nothing regenerates them. `Adds:`
+Subject, From, Date, Part and log are authoritative: nothing regenerates them. `Adds:`
 lines and hunks are what `refresh` rewrites. A file that is added is kept whole, at
 its place in this repository, as it is after the last patch. Hunks are for the files
 that upstream owns, and for those that an earlier patch adds: what is kept, with the
 hunks of all later patches taken out again, is what that earlier patch adds.
+
+Part is the piece of the series that the patch is sent in: patches that follow each other,
+with a cover letter, which is the part's name and `.cover`, a Subject and a text. A patch
+that is new is in the part of the one before it.
 
 Where another 6.12.y needs other hunks, a variant beside the patch holds these alone:
 
@@ -45,6 +50,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
+from itertools import groupby
 from pathlib import Path
 
 from . import paths
@@ -55,9 +61,11 @@ FOLDER = "patches/v6.12"
 ROOTS = ("arch", "include", "kernel", "lib", "mm", "Documentation", "tools", "samples", "scripts")
 OURS = "tools/dev"
 LITTER = ("__pycache__", "*.pyc", "*.orig", "*.rej", "*~", ".*.sw?", "*.part", ".checkpatch-*")
-HEADER = re.compile(r"(Subject|From|Date): (.+)")
+HEADER = re.compile(r"(Subject|From|Date|Part): (.+)")
+COVER = ".cover"
 NAME = re.compile(r"\d{4}-.*\.patch$")
 HUNKS = ".hunks"
+PART = re.compile(r"[0-9]-[a-z0-9-]+")
 RANGE = re.compile(r"6\.12\.(\d+)(?:-(\d+)|(\+))")
 _DIFF = re.compile(r"^diff --git a/(\S+) b/\1$", re.M)
 
@@ -139,6 +147,7 @@ class Patch:
     adds: tuple = ()
     diff: str = field(default="", repr=False)
     name: str = ""
+    part: str = ""
     variants: tuple = field(default=(), repr=False)
 
     @property
@@ -193,7 +202,8 @@ class Patch:
 
     def text(self):
         """The patch file."""
-        parts = [f"Subject: {self.subject}\nFrom: {self.author}\nDate: {self.date}\n"]
+        part = f"Part: {self.part}\n" if self.part else ""
+        parts = [f"Subject: {self.subject}\nFrom: {self.author}\nDate: {self.date}\n{part}"]
         if self.log:
             parts.append(f"{self.log}\n")
         if self.adds:
@@ -231,7 +241,7 @@ def parse(name, text):
             raise bad(name, f"has no line `{wanted}: …` at its top: add one")
     adds = tuple(re.findall(r"^Adds: (\S+)$", body, re.M))
     log = re.sub(r"^Adds: .*\n?", "", body, flags=re.M).strip("\n")
-    patch = Patch(header["Subject"], header["From"], header["Date"], log, adds, diff, name)
+    patch = Patch(header["Subject"], header["From"], header["Date"], log, adds, diff, name, header.get("Part", ""))
     if problem := flaw(patch):
         raise bad(name, problem)
     return patch
@@ -296,7 +306,7 @@ def variant_files():
 
 def strangers():
     """Names of files beside the patches that are nothing we know: they would be left out without a word."""
-    known = {"base", *(path.name for path in files() + variant_files())}
+    known = {"base", *(path.name for path in files() + variant_files()), *(f"{part}{COVER}" for part, _ in parts_of(load()))}
     return sorted(path.name for path in (paths.ROOT / FOLDER).iterdir() if path.name not in known and not _litter(path.name))
 
 
@@ -322,6 +332,35 @@ def load():
     _unique(series, "added file", lambda patch: patch.adds)
     _check_order(series)
     return _with_variants(series)
+
+
+def parts_of(series):
+    """(part, its patches) in order; patches of none are left out."""
+    return [(part, list(group)) for part, group in groupby(series, lambda patch: patch.part) if part]
+
+
+def check_parts(series):
+    """Each part is one piece, in the order of the names, has its cover letter, and leaves no patch out."""
+    names = sorted({patch.part for patch in series})
+    last = ""
+    for patch in series:
+        if patch.part not in ("", last) and not PART.fullmatch(patch.part):
+            raise bad(patch.name, f"is of the part `{patch.part}`: a name is a number, a hyphen and small letters")
+        if patch.part < last or patch.part != last and names.index(patch.part) != (names.index(last) + 1 if last else 0):
+            raise bad(patch.name, f"is of the part `{patch.part}`, behind one of `{last}`: correct the line `Part:`, or move the patch")
+        last = patch.part
+    for part in filter(None, names):
+        cover(part)
+
+
+def cover(part):
+    """The subject and the text of a part's cover letter."""
+    path = paths.ROOT / FOLDER / f"{part}{COVER}"
+    if not path.exists():
+        raise bad(path.name, "is not there: write the cover letter of that part, `Subject: ...`, an empty line and the text")
+    if not (match := re.fullmatch(r"Subject: (.+)\n\n(.+)", read(path), re.S)):
+        raise bad(path.name, "does not begin with `Subject: ...` and an empty line before the text: correct it")
+    return match[1], match[2].strip("\n")
 
 
 def _unique(series, what, claims):

@@ -247,6 +247,9 @@ class Extract:
 
     def _commit(self, commit):
         subject, author, date, log = self._said(commit)
+        # A new one is where it stands.
+        before = self.series or list(self.known.values())[:1]
+        part = self.known[subject].part if subject in self.known else before[-1].part if before else ""
         adds, changes = [], []
         for status, mode, blob, path in _raw(self.repo, commit):
             if path in self.upstream:
@@ -256,7 +259,7 @@ class Extract:
             else:
                 adds.append(self._add(status, mode, blob, path, subject))
         diff = self.repo("diff-tree", *DIFF, "--no-commit-id", f"{commit}^", commit, "--", *changes) if changes else ""
-        patch = Patch(subject, author, date, log, tuple(sorted(adds)), self._without_ids(diff)).numbered(len(self.series) + 1)
+        patch = Patch(subject, author, date, log, tuple(sorted(adds)), self._without_ids(diff), part=part).numbered(len(self.series) + 1)
         if problem := patches.flaw(patch):
             raise Fail(INFRA, f"the commit `{subject}` in {TREE} {problem}")
         if any(other.subject == subject for other in self.series):
@@ -612,13 +615,30 @@ def _write_base(key):
 
 # The series as mails
 
+MAILS = ("--zero-commit", "--no-signature", "--numbered", "--no-base", "--no-thread", "--stat=72", *DIFF)
+
+
 def export(small, folder):
     """The mails of a Micro's series, the same bytes each time."""
     folder.mkdir(parents=True, exist_ok=True)
     if small.commits:
-        small.repo("format-patch", "-q", "--zero-commit", "--no-signature", "--numbered", "--no-base", "--no-thread",
-                   "--stat=72", *DIFF, "-o", str(folder), f"{small.base}..{small.head}")
+        small.repo("format-patch", "-q", *MAILS, "-o", str(folder), f"{small.base}..{small.head}")
     return sorted(folder.glob("*.patch"))
+
+
+def export_parts(small, folder):
+    """Below folder, the mails of each part with its cover letter, by the part's name; the same bytes each time."""
+    before, done = small.base, 0
+    for part, group in patches.parts_of(small.series):
+        done += len(group)
+        subject, text = patches.cover(part)
+        name, mail = group[-1].author.rstrip(">").rsplit(" <", 1)
+        small.repo("update-ref", "refs/heads/part", small.commits[done - 1])
+        # git takes a branch's description for the cover letter, which is dated when it is made.
+        small.repo("-c", f"branch.part.description={subject}\n\n{text}", "format-patch", "-q", "--cover-letter",
+                   "--cover-from-description=subject", *MAILS, "-o", str(folder / part), f"{before}..part",
+                   GIT_COMMITTER_NAME=name, GIT_COMMITTER_EMAIL=mail, GIT_COMMITTER_DATE=group[-1].date)
+        before = small.commits[done - 1]
 
 
 # The source tree that is built
