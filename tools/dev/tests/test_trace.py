@@ -3,7 +3,6 @@
 
 import contextlib
 import io
-import os
 import struct
 import subprocess
 import sys
@@ -15,7 +14,7 @@ from unittest import mock
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from textpoke import arch as arches  # noqa: E402
-from textpoke import cli, disasm, ktap, newer, perfdata, trace, tracecolumns  # noqa: E402
+from textpoke import disasm, ktap, newer, perfdata, trace, tracecolumns  # noqa: E402
 from textpoke.ktap import Result  # noqa: E402
 from textpoke.perfdata import Attribute, PerfData  # noqa: E402
 
@@ -361,14 +360,6 @@ class Columns(unittest.TestCase):
         found = trace.column("it", trace.Trace(None, None, kept, parts, None), trace.Found(), branches)
         self.assertEqual((found.bins, found.span, found.records), (((0, 3, 20, 1), (1, 99, 4, 0)), (1200, 2200), (2000,)))
         self.assertEqual(found.differs, ("cpu 1, executed start -> start at 2200; applied: the record of start at 2000 (90 -> cc)",))
-
-    def test_it_is_asked_for_in_the_environment(self):
-        with mock.patch.dict("os.environ", {"BASE": "1"}):
-            self.assertTrue(trace.with_base(cli.Options({})))
-        with mock.patch.dict("os.environ"):
-            os.environ.pop("BASE", None)
-            self.assertFalse(trace.with_base(cli.Options({})))
-            self.assertTrue(trace.with_base(cli.Options({"BASE": "1"})))
 
 
 class Job(unittest.TestCase):
