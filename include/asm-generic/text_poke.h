@@ -201,7 +201,7 @@ static inline void arch_text_poke_sync(void)
  */
 static inline void arch_text_poke_fetch_mb(void)
 {
-	smp_mb();
+	smp_mb();	/* pairs as said above */
 }
 #endif
 

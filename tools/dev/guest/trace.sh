@@ -4,10 +4,12 @@
 # The guest's part of `make trace`: perf records how this script, as perf's workload, changes
 # the kernel's text, while tasks on all CPUs execute just that text.
 #
-#	trace.sh DIR		records into DIR and sends it to the host
-#	trace.sh DIR workload	what perf runs
+#	trace.sh DIR [MORE...]			records into DIR and sends it to the host
+#	trace.sh --workload DIR [MORE...]	what perf runs
 #
-# What is executed between the two calls of sync is what the host traces.
+# What is executed between the two calls of sync is what the host traces. More of it:
+#
+#	cpus	the last CPU goes down and comes up while text changes
 
 . /lib/textpoke.sh
 TRACING=/sys/kernel/tracing
@@ -56,11 +58,23 @@ tracer()
 	echo "$1" >$TRACING/current_tracer
 }
 
+# A load that was bound to the CPU goes on elsewhere, and is bound to it once more.
+cpus()
+{
+	local last=$(($(nproc) - 1))
+	echo 0 >/sys/devices/system/cpu/cpu$last/online
+	keys 0
+	keys 1
+	echo 1 >/sys/devices/system/cpu/cpu$last/online
+	taskset -p $((1 << last)) "${LOADS##* }" >/dev/null
+}
+
 change_text()
 {
 	tracer function
 	keys 1
 	probes 1
+	for what in $MORE; do "$what"; done
 	keys 0
 	probes 0
 	tracer nop
@@ -98,12 +112,19 @@ record()
 		echo "$name" >>$TRACING/set_ftrace_filter
 	done 2>/dev/null
 	sleep 3
-	perf record --kcore -a -e dummy -m 8M -N -B -o "$DIR/perf.data" -- "$JOB" "$DIR" workload || exit
+	perf record --kcore -a -e dummy -m 8M -N -B -o "$DIR/perf.data" -- "$JOB" --workload "$DIR" $MORE || exit
 	cd "$DIR" && send_out .
 }
 
 JOB=$0
+DO=record
+if [ "$1" = --workload ]; then
+	DO=workload
+	shift
+fi
 DIR=$1
+shift
+MORE=$*
 PAUSE=0.05
 machine
-${2:-record}
+$DO

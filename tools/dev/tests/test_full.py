@@ -248,6 +248,11 @@ class Checkpatch(unittest.TestCase):
     def test_the_same_elsewhere_is_told(self):
         self.assertTrue(list(lint.objections([self.SAID], {("kernel/b.c", "AVOID_BUG"): "why"})))
 
+    def test_a_change_log_can_be_accepted_too(self):
+        said = [":9: WARNING:UNKNOWN_COMMIT_ID: Unknown commit id '123456789abc'"]
+        self.assertEqual(list(lint.objections(said, {("*.c", "*"): "why"})), ["change log: UNKNOWN_COMMIT_ID: Unknown commit id '123456789abc'"])
+        self.assertEqual(list(lint.objections(said, {("change log", "UNKNOWN_*"): "why"})), [])
+
     def test_what_is_not_understood_is_told(self):
         self.assertEqual(list(lint.objections(["Must be run from the top", ""], {})), ["Must be run from the top"])
 

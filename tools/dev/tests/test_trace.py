@@ -3,7 +3,6 @@
 
 import contextlib
 import io
-import os
 import struct
 import subprocess
 import sys
@@ -15,7 +14,7 @@ from unittest import mock
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from textpoke import arch as arches  # noqa: E402
-from textpoke import cli, disasm, ktap, newer, perfdata, trace, tracecolumns  # noqa: E402
+from textpoke import disasm, ktap, newer, perfdata, trace, tracecolumns  # noqa: E402
 from textpoke.ktap import Result  # noqa: E402
 from textpoke.perfdata import Attribute, PerfData  # noqa: E402
 
@@ -362,13 +361,49 @@ class Columns(unittest.TestCase):
         self.assertEqual((found.bins, found.span, found.records), (((0, 3, 20, 1), (1, 99, 4, 0)), (1200, 2200), (2000,)))
         self.assertEqual(found.differs, ("cpu 1, executed start -> start at 2200; applied: the record of start at 2000 (90 -> cc)",))
 
-    def test_it_is_asked_for_in_the_environment(self):
-        with mock.patch.dict("os.environ", {"BASE": "1"}):
-            self.assertTrue(trace.with_base(cli.Options({})))
-        with mock.patch.dict("os.environ"):
-            os.environ.pop("BASE", None)
-            self.assertFalse(trace.with_base(cli.Options({})))
-            self.assertTrue(trace.with_base(cli.Options({"BASE": "1"})))
+
+class Job(unittest.TestCase):
+    """The guest's part, in a folder of its own instead of /sys, and with nothing that it would do."""
+
+    STUBS = r"""
+for name in modprobe sleep perf send_out sync taskset mkfifo rm load_begin load_end tracer keys probes; do
+	eval "$name() { printf '%s ' $name \"\$@\" >&3; printf '\n' >&3; }"
+done
+nproc() { echo 2; }
+uname() { echo x86_64; }
+LOADS=" 11 12"
+"""
+
+    def setUp(self):
+        self.place = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.online = self.place / "sys/devices/system/cpu/cpu1/online"
+        self.online.parent.mkdir(parents=True)
+        (self.place / "sys/kernel/tracing").mkdir(parents=True)
+
+    def did(self, *words):
+        """The commands of the job, in their order."""
+        job = trace.JOB.read_text().replace(". /lib/textpoke.sh\n", "").replace("/sys/", f"{self.place}/sys/")
+        self.assertNotRegex(job, r"[\s=]/sys/")
+        # What is not to be done replaces what the job defines itself.
+        own, found, last = job.partition("\nJOB=$0")
+        done = subprocess.run(["sh", "-c", "exec 3>&1\n" + own + self.STUBS + found + last, "job", *words], capture_output=True, text=True, check=False)
+        return [line.strip() for line in done.stdout.splitlines()]
+
+    def test_more_is_handed_on_to_the_workload(self):
+        perf = next(line for line in self.did(f"{self.place}/d", "cpus") if line.startswith("perf "))
+        self.assertTrue(perf.endswith(f"-- job --workload {self.place}/d cpus"), perf)
+
+    def test_the_workload_is_between_two_calls_of_sync(self):
+        self.assertEqual(self.did("--workload", "/d")[1:-1], ["load_begin", "sync", "tracer function", "keys 1", "probes 1", "keys 0", "probes 0",
+                                                              "tracer nop", "sync", "load_end"])
+
+    def test_a_cpu_goes_down_and_comes_up_if_that_is_wanted(self):
+        self.assertEqual(self.did("--workload", "/d", "cpus")[5:10], ["probes 1", "keys 0", "keys 1", "taskset -p 2 12", "keys 0"])
+        self.assertEqual(self.online.read_text(), "1\n")
+
+    def test_calls_are_traced_by_the_names_that_they_have_there(self):
+        self.did(f"{self.place}/d")
+        self.assertIn("__x64_sys_*\n", (self.place / "sys/kernel/tracing/set_ftrace_filter").read_text())
 
 
 class Log:
@@ -559,6 +594,11 @@ class Programs(unittest.TestCase):
         self.log.put(Log.TRAP, 1, 0x400000, BASE).put(Log.END)
         found = self.text(b"\x90\x74\x10")
         self.assertEqual((found["exceptions"], found["interrupts"], found["cpus"]), (1, 1, 2))
+
+    def test_what_a_cpu_does_before_it_is_known_is_counted_apart(self):
+        self.log.run(self.jcc, 1).put(Log.CPU, 0, self.log.count).run(self.far, 1).cpu(1).run(self.jcc, 1).put(Log.END)
+        found = self.text(b"\x90\x74\x10")
+        self.assertEqual((found["pieces"], found["unplaced"], found["unknown"], found["cpus"]), (2, 1, 0, 2))
 
     def test_old_bytes_have_to_be_the_state_before(self):
         self.log.time(6000).run(self.jcc, 1).put(Log.END)

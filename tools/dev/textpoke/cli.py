@@ -152,7 +152,7 @@ COMMANDS = {
     "coverage": Command("which lines of the core and of a backend the tests execute, and which errors they provoke", "ARCH KERNEL",
                         _pass("coverage", "main"), True),
     "bench": Command("what changing text costs, base and series side by side, against the targets", "ARCH KERNEL", _pass("bench", "main"), True),
-    "trace": Command("hardware trace made under QEMU: is it decoded as it was executed, and do the records say what was?", "ARCH KERNEL KDIR APPEND TIMEOUT",
+    "trace": Command("hardware trace made under QEMU: is it decoded as it was executed, and do the records say what was?", "ARCH KERNEL BASE KDIR APPEND TIMEOUT",
                      _pass("trace", "main"), True),
     "page": Command("what a recording of your own says of text pokes, as a page beside it: tools/dev/tp page perf.data", "DATA",
                     _pass("recorded", "main"), uses_build=False, word="DATA"),

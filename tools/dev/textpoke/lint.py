@@ -24,8 +24,9 @@ OBJTOOL = re.compile(r"^(?P<file>\S+): (?P<text>(?:warning|error): objtool: .+)$
 OFFSET = re.compile(r"\+0x[0-9a-f]+|\.(?:constprop|isra|part|cold)\.?\d*")
 # We sign nothing off in the repository; MAINTAINERS is a patch of its own.
 CHECKPATCH = ("--strict", "--terse", "--showfile", "--no-summary", "--show-types", "--no-signoff", "--ignore", "FILE_PATH_CHANGES")
-FINDING = re.compile(r"^(?P<file>\S+):\d+: (?:ERROR|WARNING|CHECK):(?P<type>\w+): (?P<text>.+)$")
+FINDING = re.compile(r"^(?P<file>\S*):\d+: (?:ERROR|WARNING|CHECK):(?P<type>\w+): (?P<text>.+)$")
 ACCEPTED = paths.DEV / "accepted/checkpatch"
+LOG = "change log"
 SPARSE = paths.DEV / "sparse.sh"
 SHOWN = 20
 
@@ -141,8 +142,12 @@ def objections(lines, known):
     """What checkpatch says of a patch and is not accepted; a finding without a file is one of the change log."""
     for line in filter(None, map(str.strip, lines)):
         found = FINDING.match(line)
-        if not found or not any(fnmatch(found["file"], file) and fnmatch(found["type"], kind) for file, kind in known):
-            yield line if not found else f"{found['file']}: {found['type']}: {found['text']}"
+        if not found:
+            yield line
+            continue
+        place = found["file"] or LOG
+        if not any(fnmatch(place, file) and fnmatch(found["type"], kind) for file, kind in known):
+            yield f"{place}: {found['type']}: {found['text']}"
 
 
 def checkpatch():

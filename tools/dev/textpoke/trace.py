@@ -14,7 +14,6 @@ The guest's CPUs take turns, and its clock counts instructions, so that each rec
 between two of them.
 """
 
-import os
 import re
 import shutil
 import struct
@@ -529,11 +528,6 @@ def parts(name):
     return [list(made.architecture(name)), perf.parts(name), perf.host_parts(), made.modules("trace", "check"), list(made.folder(SOURCE)), [JOB]]
 
 
-def with_base(options):
-    """Whether the base is wanted beside the series: it takes another kernel, another perf and another guest."""
-    return options.flag("BASE") or os.environ.get("BASE") == "1"
-
-
 def main(options):
     """`trace`: the exit status is whether all is as it was executed."""
     name = options.arch
@@ -542,5 +536,5 @@ def main(options):
     given, timeout = options.get("KDIR"), options.number("TIMEOUT", TIMEOUT)
     kdir = Path(given).absolute() if given else kernel.build_kernel(name)
     report = Report().into("trace")
-    report.step(f"{name}: trace", lambda: named(name, results(name, kdir, timeout, options.get("APPEND", ""), with_base(options))))
+    report.step(f"{name}: trace", lambda: named(name, results(name, kdir, timeout, options.get("APPEND", ""), options.flag("BASE"))))
     return report.end()

@@ -48,7 +48,7 @@ static uint64_t nr_pokes, next_poke;
 static struct verdict *verdicts;
 static uint32_t changes = 1;
 static uint64_t shift, mult, offset, clock_now;
-static uint64_t pieces, wrong, unknown, outside, on_time, breaks, early, traps[2];
+static uint64_t pieces, wrong, unknown, outside, on_time, breaks, early, traps[2], unplaced;
 
 static struct page *find_page(uint64_t addr, bool make)
 {
@@ -219,6 +219,11 @@ static void on_run(int cpu, uint32_t number, const struct code *code, uint32_t i
 
 	if (!clock_now)
 		return;
+	/* It comes up, and executes what was there before the kernel's text. */
+	if (cpu < 0) {
+		unplaced++;
+		return;
+	}
 	if (insns > code->insns)
 		insns = code->insns;
 	pieces++;
@@ -259,6 +264,7 @@ int image_compare(const char *folder)
 	printf("pieces %" PRIu64 "\nwrong %" PRIu64 "\nunknown %" PRIu64 "\noutside %" PRIu64 "\nearly %" PRIu64
 	       "\ncrossed %" PRIu64 "\non-time %" PRIu64 "\nbreaks %" PRIu64 "\n",
 	       pieces, wrong, unknown, outside, early, next_poke - early, on_time, breaks);
-	printf("interrupts %" PRIu64 "\nexceptions %" PRIu64 "\ncpus %d\n", traps[TRAP_INTERRUPT], traps[TRAP_EXCEPTION], walk_cpus);
+	printf("interrupts %" PRIu64 "\nexceptions %" PRIu64 "\ncpus %d\nunplaced %" PRIu64 "\n",
+	       traps[TRAP_INTERRUPT], traps[TRAP_EXCEPTION], walk_cpus, unplaced);
 	return 0;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Hardware trace of a kernel whose text changes (perf test "text poke" runs all of it): perf.data files are made here,
+ * Hardware trace of a kernel whose text changes (perf test "text poke" runs all
+ * of it): perf.data files are made here,
  * with packets as a CPU emits them that executes a loop, and with the records of
  * the changes; perf itself decodes them. The loop has a site, a nop that becomes
  * a jump to a detour and back again:
@@ -202,7 +203,8 @@ static void put_lost(struct text_poke_test *t, u64 time, u64 lost)
 /* A record that is not so long as it says */
 static void put_broken_poke(struct text_poke_test *t, u64 time, u16 old_len, u16 new_len)
 {
-	put_header(&t->events, PERF_RECORD_TEXT_POKE, PERF_RECORD_MISC_KERNEL, 8 + 8 + 8 + SAMPLE_ID_SIZE);
+	put_header(&t->events, PERF_RECORD_TEXT_POKE, PERF_RECORD_MISC_KERNEL,
+		   8 + 8 + 8 + SAMPLE_ID_SIZE);
 	put_u64(&t->events, SITE);
 	put(&t->events, &old_len, sizeof(old_len));
 	put(&t->events, &new_len, sizeof(new_len));
@@ -543,7 +545,12 @@ static void make_text(struct text_poke_test *t, u8 *text)
 static int write_vmlinux(struct text_poke_test *t)
 {
 	static const char strings[] = "\0.text\0.symtab\0.strtab\0_text\0loop";
-	enum { TEXT = 0x1000, SYMS = TEXT + TEXT_SIZE, STRS = SYMS + 0x100, SECTIONS = STRS + 0x100 };
+	enum {
+		TEXT = 0x1000,
+		SYMS = TEXT + TEXT_SIZE,
+		STRS = SYMS + 0x100,
+		SECTIONS = STRS + 0x100,
+	};
 	static u8 image[SECTIONS + 4 * sizeof(Elf64_Shdr)];
 	struct buf buf = { .data = image, .len = sizeof(image) };
 	Elf64_Ehdr *ehdr = (void *)image;
@@ -552,7 +559,10 @@ static int write_vmlinux(struct text_poke_test *t)
 	Elf64_Shdr *shdr = (void *)(image + SECTIONS);
 
 	*ehdr = (Elf64_Ehdr) {
-		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
+		.e_ident = {
+			ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3,
+			ELFCLASS64, ELFDATA2LSB, EV_CURRENT,
+		},
 		.e_type = ET_EXEC, .e_machine = t->isa->machine, .e_version = EV_CURRENT,
 		.e_entry = TEXT_START, .e_ehsize = sizeof(*ehdr),
 		.e_phoff = sizeof(*ehdr), .e_phentsize = sizeof(*phdr), .e_phnum = 1,
@@ -577,7 +587,8 @@ static int write_vmlinux(struct text_poke_test *t)
 		.sh_addr = TEXT_START, .sh_offset = TEXT, .sh_size = TEXT_SIZE, .sh_addralign = 16,
 	};
 	shdr[2] = (Elf64_Shdr) {
-		.sh_name = 7, .sh_type = SHT_SYMTAB, .sh_offset = SYMS, .sh_size = 3 * sizeof(*syms),
+		.sh_name = 7, .sh_type = SHT_SYMTAB,
+		.sh_offset = SYMS, .sh_size = 3 * sizeof(*syms),
 		.sh_link = 3, .sh_info = 1, .sh_addralign = 8, .sh_entsize = sizeof(*syms),
 	};
 	shdr[3] = (Elf64_Shdr) {
@@ -604,7 +615,11 @@ static void put_attr(struct buf *buf, struct perf_event_attr *attr, u64 ids_at)
 /* The file: header, ids, attributes, events, and the index of the traces */
 static int write_data(struct text_poke_test *t, const char *name)
 {
-	struct perf_event_attr aux = { .type = AUX_PMU_TYPE, .config = t->isa->aux_config, .exclude_user = 1 };
+	struct perf_event_attr aux = {
+		.type = AUX_PMU_TYPE,
+		.config = t->isa->aux_config,
+		.exclude_user = 1,
+	};
 	struct perf_event_attr dummy = {
 		.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY,
 		.text_poke = 1, .ksymbol = 1, .mmap = 1,
@@ -648,7 +663,8 @@ static __printf(3, 4) int run_perf(struct text_poke_test *t, const char *out, co
 	va_start(ap, fmt);
 	vsnprintf(args, sizeof(args), fmt, ap);
 	va_end(ap);
-	if (asprintf(&cmd, "timeout 20 %s %s >%s 2>%s", t->perf, args, in_dir(t, out), in_dir(t, "said")) < 0)
+	if (asprintf(&cmd, "timeout 20 %s %s >%s 2>%s", t->perf, args,
+		     in_dir(t, out), in_dir(t, "said")) < 0)
 		return -ENOMEM;
 	pr_debug("%s\n", cmd);
 	ret = system(cmd);
@@ -720,7 +736,8 @@ static int compare(struct text_poke_test *t)
 			continue;
 		pr_debug("%s: branch %u of %u: %" PRIx64 " => %" PRIx64 ", decoded %u: %" PRIx64 " => %" PRIx64 "\n",
 			 t->isa->name, i, t->nr_expected,
-			 i < t->nr_expected ? e->from : 0, i < t->nr_expected ? e->to : 0, t->nr_found,
+			 i < t->nr_expected ? e->from : 0,
+			 i < t->nr_expected ? e->to : 0, t->nr_found,
 			 i < t->nr_found ? f->from : 0, i < t->nr_found ? f->to : 0);
 		return TEST_FAIL;
 	}
@@ -972,7 +989,10 @@ static int test__broken(struct test_suite *test __maybe_unused, int subtest __ma
 	return end(&t, compare(&t));
 }
 
-/* perf ends by itself, by whatever error: not by a signal, which the shell adds to 128, nor by timeout */
+/*
+ * perf ends by itself, by whatever error: not by a signal, which the shell adds
+ * to 128, nor by timeout
+ */
 static bool ends(struct text_poke_test *t)
 {
 	int ret;

@@ -50,7 +50,6 @@
 
 #include <asm/cputable.h>
 #include <asm/cpu_has_feature.h>
-#include <asm/ftrace.h>
 #include <asm/ftrace-mflr.h>
 #include <asm/ppc-opcode.h>
 #include <asm/text-change.h>
@@ -89,6 +88,8 @@ static u32 *mflr_of(unsigned long ip)
  * @ip:		the call site
  *
  * Where no trap can be taken it stays.
+ *
+ * Return: true if there is a nop before it then, false if the mflr stays.
  */
 bool ftrace_mflr_goes(unsigned long ip)
 {
@@ -96,6 +97,8 @@ bool ftrace_mflr_goes(unsigned long ip)
 }
 
 /**
+ *
+ * Return: true if it is, and false if its mflr stays, or it is no such word.
  * ftrace_precedes_call - is this the word in which an mflr comes and goes?
  * @addr:	address of an instruction
  */

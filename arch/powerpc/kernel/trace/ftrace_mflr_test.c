@@ -24,7 +24,6 @@
 #include <linux/sched.h>
 #include <linux/workqueue.h>
 
-#include <asm/ftrace.h>
 #include <asm/ftrace-mflr.h>
 #include <asm/ppc-opcode.h>
 #include <asm/ptrace.h>

@@ -21,6 +21,7 @@
  * functions; and of code that meets a kprobe's breakpoint or the core's trap
  * unawares.
  */
+#include <linux/bug.h>
 #include <kunit/test.h>
 #include <linux/ftrace.h>
 #include <linux/irq_work.h>
@@ -34,7 +35,6 @@
 #include <linux/text_poke.h>
 #include <linux/workqueue.h>
 
-#include <asm/bug.h>
 #include <asm/csr.h>
 #include <asm/entry-common.h>
 #include <asm/irq_regs.h>
