@@ -259,6 +259,12 @@ class Checkpatch(unittest.TestCase):
     def test_the_list_can_be_read(self):
         self.assertTrue(lint.accepted())
 
+    def test_it_leaves_no_notes_in_the_source(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with lint._without_its_notes(Path(folder)):
+                (Path(folder) / ".checkpatch-camelcase.date.2026").touch()
+            self.assertEqual(list(Path(folder).iterdir()), [])
+
 
 if __name__ == "__main__":
     unittest.main()

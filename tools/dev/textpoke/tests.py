@@ -209,10 +209,11 @@ def install_selftests(name, kdir, targets, use=""):
     llvm = [f"LLVM={kernel.LLVM}"] if kernel.built_by_llvm(kdir) and not arch.cross else []
     common = ["make", "-s", f"ARCH={arch.name}", f"CROSS_COMPILE={arch.cross}", *llvm, f"-j{os.cpu_count()}"]
     run([*common, "-C", tree, f"O={kdir}", "headers"], log=paths.LOGS / f"headers-{name}.log", what="the kernel's headers")
-    # Modules are made among their sources, and may be left from another kernel.
-    run([*common, "-C", tree / "tools/testing/selftests", f"O={kdir}", f"KDIR={kdir}", f"KHDR_INCLUDES=-isystem {kdir}/usr/include",
-         "LDFLAGS=-static", f"TARGETS={' '.join(targets)}", f"INSTALL_PATH={dest}", "FORCE_TARGETS=1", "clean", "install"],
-        log=paths.LOGS / f"selftests-{name}.log", what=f"building the selftests for {name}")
+    # Modules are made among their sources, and may be left from another kernel. Not both at once: make does what it can side by side.
+    for what in "clean", "install":
+        run([*common, "-C", tree / "tools/testing/selftests", f"O={kdir}", f"KDIR={kdir}", f"KHDR_INCLUDES=-isystem {kdir}/usr/include",
+             "LDFLAGS=-static", f"TARGETS={' '.join(targets)}", f"INSTALL_PATH={dest}", "FORCE_TARGETS=1", what],
+            log=paths.LOGS / f"selftests-{name}.log", what=f"building the selftests for {name}")
     return dest
 
 

@@ -398,14 +398,17 @@ static void on_translated(struct qemu_plugin_tb *tb, void *data)
 	watch_insns(tb);
 }
 
-/* Remember the registers that have one of these names. */
+/*
+ * Remember the registers that have one of these names, the first of each: QEMU
+ * lists lr of POWER once more among the SPRs, where it is always 0.
+ */
 static void take_registers(const struct qemu_register *reg, const char *const *names, size_t count,
 			   struct qemu_plugin_register **into)
 {
 	size_t i;
 
 	for (i = 0; i < count; i++)
-		if (names[i] && !strcmp(reg->name, names[i]))
+		if (names[i] && !into[i] && !strcmp(reg->name, names[i]))
 			into[i] = reg->handle;
 }
 
