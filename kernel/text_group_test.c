@@ -5,6 +5,7 @@
 #include <kunit/static_stub.h>
 #include <kunit/test.h>
 #include <linux/jump_label.h>
+#include <linux/module.h>
 #include <linux/sched.h>
 #include <linux/static_call.h>
 #include <linux/text_group.h>
@@ -32,6 +33,33 @@ static noinline int branches_taken(void)
 	if (static_branch_unlikely(&keys[3]))
 		taken++;
 	return taken;
+}
+
+/* A key with more sites than there is room for without memory. */
+static DEFINE_STATIC_KEY_FALSE(wide);
+
+#define WIDE 80
+
+static __always_inline int branch(void)
+{
+	return static_branch_unlikely(&wide) ? 1 : 0;
+}
+
+static __always_inline int four_branches(void)
+{
+	return branch() + branch() + branch() + branch();
+}
+
+static __always_inline int twenty_branches(void)
+{
+	return four_branches() + four_branches() + four_branches() +
+	       four_branches() + four_branches();
+}
+
+static noinline int wide_branches_taken(void)
+{
+	return twenty_branches() + twenty_branches() + twenty_branches() +
+	       twenty_branches();
 }
 
 static int keys_enabled(void)
@@ -171,6 +199,61 @@ static void twice_in_a_group_is_an_error(struct kunit *test)
 	expect_all(test, false);
 }
 
+/* The order of the two does not matter, nor does what the key was. */
+static void twice_is_an_error_if_enabled_before(struct kunit *test)
+{
+	TEXT_GROUP(group);
+	struct text_change changes[2];
+
+	static_branch_enable(&keys[0]);
+	text_group_key(&group, &changes[0], &keys[0].key, false);
+	text_group_key(&group, &changes[1], &keys[0].key, true);
+	KUNIT_EXPECT_EQ(test, -EEXIST, text_group_commit(&group));
+	KUNIT_EXPECT_EQ(test, 0, changes[0].error);
+	KUNIT_EXPECT_EQ(test, -EEXIST, changes[1].error);
+	expect_all(test, false);
+}
+
+static int change_wide(struct text_change *changes, bool on)
+{
+	TEXT_GROUP(group);
+
+	text_group_key(&group, &changes[0], &keys[0].key, on);
+	text_group_key(&group, &changes[1], &wide.key, on);
+	return text_group_commit(&group);
+}
+
+static void expect_wide(struct kunit *test, bool on)
+{
+	KUNIT_EXPECT_EQ(test, branches_taken(), on ? 1 : 0);
+	KUNIT_EXPECT_EQ(test, keys_enabled(), on ? 1 : 0);
+	KUNIT_EXPECT_EQ(test, wide_branches_taken(), on ? WIDE : 0);
+	KUNIT_EXPECT_EQ(test, static_key_enabled(&wide), on);
+}
+
+/* One site of many finds no room: none of them changes, nor does another key. */
+static void a_queue_without_memory_changes_none(struct kunit *test)
+{
+	struct text_change changes[2];
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		bool on = !i;
+
+		said = 0;
+		text_poke_fail_at(TEXT_POKE_FAULT_QUEUE, 0);
+		KUNIT_EXPECT_EQ(test, -ENOMEM, change_wide(changes, on));
+		text_poke_fail_no_more();
+		KUNIT_EXPECT_EQ(test, said, 1);
+		KUNIT_EXPECT_EQ(test, -ENOMEM, changes[0].error);
+		KUNIT_EXPECT_EQ(test, -ENOMEM, changes[1].error);
+		expect_wide(test, !on);
+		/* And tried again. */
+		KUNIT_EXPECT_EQ(test, 0, change_wide(changes, on));
+		expect_wide(test, on);
+	}
+}
+
 static void expect_failure(struct kunit *test, bool on)
 {
 	struct text_change changes[KEYS + 1];
@@ -187,6 +270,21 @@ static void expect_failure(struct kunit *test, bool on)
 	KUNIT_EXPECT_EQ(test, said, 0);
 	expect_all(test, on);
 }
+
+#if defined(MODULE) && defined(CONFIG_MODULE_UNLOAD)
+/* What a call's own module has may go with the call. */
+static void a_failure_keeps_no_module(struct kunit *test)
+{
+	int used = module_refcount(THIS_MODULE);
+
+	text_poke_fail_at(TEXT_POKE_FAULT_MAP, 0);
+	expect_failure(test, true);
+	KUNIT_EXPECT_EQ(test, module_refcount(THIS_MODULE), used);
+	text_poke_fail_at(TEXT_POKE_FAULT_MAP, 0);
+	expect_failure(test, false);
+	KUNIT_EXPECT_EQ(test, module_refcount(THIS_MODULE), used);
+}
+#endif
 
 static void all_change_or_none(struct kunit *test)
 {
@@ -242,6 +340,11 @@ static struct kunit_case group_cases[] = {
 	KUNIT_CASE(what_is_so_already_takes_none),
 	KUNIT_CASE(states_are_looked_at_late),
 	KUNIT_CASE(twice_in_a_group_is_an_error),
+	KUNIT_CASE(twice_is_an_error_if_enabled_before),
+	KUNIT_CASE(a_queue_without_memory_changes_none),
+#if defined(MODULE) && defined(CONFIG_MODULE_UNLOAD)
+	KUNIT_CASE(a_failure_keeps_no_module),
+#endif
 	KUNIT_CASE(all_change_or_none),
 #ifdef CONFIG_HAVE_STATIC_CALL
 	KUNIT_CASE(what_cannot_be_queued_is_left_out),

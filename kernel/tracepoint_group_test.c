@@ -272,6 +272,27 @@ static void a_failed_exchange_leaves_none(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, change(REMOVE_G));
 }
 
+/* It stays, for what was to be removed is another, which was not even there. */
+static void a_failure_leaves_what_was_not_to_go(struct kunit *test)
+{
+	int i;
+
+	if (!batches_of_calls())
+		kunit_skip(test, "no static calls");
+	KUNIT_EXPECT_EQ(test, 0, change(ADD_F));
+	text_poke_fail_at(TEXT_POKE_FAULT_MAP, 0);
+	KUNIT_EXPECT_NE(test, 0, change(REMOVE_G | ADD_G));
+	text_poke_fail_no_more();
+	KUNIT_EXPECT_EQ(test, said, 1);
+	for (i = 0; i < NR; i++) {
+		KUNIT_EXPECT_EQ(test, 0, requests[i].error);
+		KUNIT_EXPECT_NE(test, 0, requests[NR + i].error);
+	}
+	expect_hits(test, NR, 0);
+	KUNIT_EXPECT_EQ(test, 0, change(REMOVE_F));
+	expect_hits(test, 0, 0);
+}
+
 static int go_on_hitting(void *unused)
 {
 	while (!kthread_should_stop()) {
@@ -323,6 +344,7 @@ static struct kunit_case tracepoint_cases[] = {
 	KUNIT_CASE(what_cannot_be_connected_is_not),
 	KUNIT_CASE(what_cannot_be_removed_is_not_called),
 	KUNIT_CASE(a_failed_exchange_leaves_none),
+	KUNIT_CASE(a_failure_leaves_what_was_not_to_go),
 	KUNIT_CASE(each_probe_gets_its_own_data),
 	{}
 };
