@@ -137,7 +137,7 @@ class Beside(Case):
                               (ZeroDivisionError("x"), "no page of it: the lines above say why")):
             place.write_text("of an earlier run")
             with mock.patch.object(plots, "_pygal", side_effect=problem):
-                page.try_to_write(place, page.Seen("x", listing(records()), None, []))
+                markup.try_to_write(place, page.write, page.Seen("x", listing(records()), None, []))
             self.assertIn(says, self.said.getvalue())
             self.assertEqual(list(self.home.iterdir()), [])
 

@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 # pylint: disable=wrong-import-position
 from tests import pages  # noqa: E402
-from textpoke import errors, host, tracepage  # noqa: E402
+from textpoke import errors, host, markup, tracepage  # noqa: E402
 from textpoke.ktap import FAILED, PASSED, Result  # noqa: E402
 from textpoke.tracecolumns import BASE, SERIES, Column  # noqa: E402
 
@@ -100,7 +100,7 @@ class Page(unittest.TestCase):
 
     def test_a_page_that_cannot_be_had_is_one_sentence(self):
         with mock.patch.object(tracepage, "write", side_effect=errors.Fail(3, "no pygal")):
-            tracepage.try_to_write(self.path)
+            markup.try_to_write(self.path, tracepage.write)
         self.assertIn("no page of it: no pygal", self.said.getvalue())
 
     @unittest.skipUnless(pages.BROWSER, pages.NO_BROWSER)

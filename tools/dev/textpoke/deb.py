@@ -27,7 +27,7 @@ CONFIG = "linux-config-6.12"
 PACKAGES = ("debhelper", "dpkg-dev", "libssl-dev")
 # What must not come about by itself, beside what kernel.py takes from the environment.
 UNSET = ("DEBUG", "DEB_BUILD_OPTIONS", "DEB_BUILD_PROFILES", "DPKG_FLAGS", "KBUILD_DEBARCH", "KDEB_SOURCENAME", "KDEB_HOOKDIR")
-# Who has packed it, and that it is of no release of Debian's. zstd, for xz takes its time over debug information.
+# Its maker's name, and that it is of no release of Debian's. zstd, for xz takes its time over debug information.
 PACKED = {"DEBFULLNAME": "Text Poke", "DEBEMAIL": "text-poke@localhost", "KDEB_CHANGELOG_DIST": "unstable", "KDEB_COMPRESS": "zstd"}
 # GiB that the whole takes: without debug information, and with it.
 ROOM = {"cloud": (6, 20), "generic": (14, 60)}

@@ -4,9 +4,12 @@
 import html
 import json
 import re
+import traceback
 from string import Template
 
 from . import patches, paths
+from .errors import Fail
+from .say import say
 
 FOLDER = paths.DEV / "page"
 # What neither XML nor HTML may have: what a console prints is anything.
@@ -58,3 +61,16 @@ def write(path, template, **parts):
     whole = Template((FOLDER / template).read_text())
     style = Safe((FOLDER / "style.css").read_text())
     patches.write(path, whole.substitute(style=style, **{name: esc(part) for name, part in parts.items()}))
+
+
+def try_to_write(path, write_page, *what):
+    """A page beside something that matters more: what keeps it from being made is one sentence."""
+    path.unlink(missing_ok=True)
+    try:
+        write_page(path, *what)
+        say(f"the same as a page: {path}")
+    except (Fail, OSError) as failure:
+        say(f"no page of it: {getattr(failure, 'message', failure)}")
+    except Exception:  # a mistake in these tools
+        traceback.print_exc()
+        say("no page of it: the lines above say why")

@@ -5,14 +5,11 @@ It is made of what the verdict is made of. What a recording does not have is sai
 there. Nothing is loaded from anywhere, so that the page can be kept and sent.
 """
 
-import traceback
 from collections import Counter
 from dataclasses import dataclass, field
 
 from . import markup, plots
-from .errors import Fail
 from .markup import Safe, table, tag
-from .say import say
 
 MOST = 15  # functions that are named
 SCRIPT = "sites.js"
@@ -191,16 +188,3 @@ def write(path, seen):
     markup.write(path, "recording.html", title=seen.title, verdict=verdict, figures="\n".join(seen.figures), kinds=kinds, records=records,
                  armed=armed(seen.counters), traps=traps(seen.counters), counted=_counted(seen.counters),
                  script=Safe((markup.FOLDER / SCRIPT).read_text()), **_pictures(seen))
-
-
-def try_to_write(path, seen):
-    """The page beside something that matters more: what keeps it from being made is one sentence."""
-    path.unlink(missing_ok=True)
-    try:
-        write(path, seen)
-        say(f"the same as a page: {path}")
-    except (Fail, OSError) as failure:
-        say(f"no page of it: {getattr(failure, 'message', failure)}")
-    except Exception:  # a mistake in these tools
-        traceback.print_exc()
-        say("no page of it: the lines above say why")

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import arch as arches
-from . import boot, disasm, initramfs, kernel, page, paths, perf, replay
+from . import boot, disasm, initramfs, kernel, markup, page, paths, perf, replay
 from .errors import INFRA, OK, TEST_FAILED, Fail
 from .say import run as command
 from .say import say
@@ -209,7 +209,7 @@ def leave_page(recording, listing, figures, judged):
     base, length, *_ = recording.words("began")
     counters = page.Counters(recording.counters("before"), recording.counters("after"))
     folder = recording.folder.parent
-    page.try_to_write(folder / "index.html", page.Seen(
+    markup.try_to_write(folder / "index.html", page.write, page.Seen(
         f"make run: {folder.name}", listing, range(base, base + length), figures, judged, counters, f"{recording.folder.name}/records.txt"))
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from . import arch as arches
 from . import base as bases
-from . import boot, host, initramfs, kernel, made, newer, paths, perf, perfdata, replay, run, tracecolumns, tracepage
+from . import boot, host, initramfs, kernel, made, markup, newer, paths, perf, perfdata, replay, run, tracecolumns, tracepage
 from .errors import OK, USAGE, Fail
 from .ktap import FAILED, PASSED, Result
 from .report import Report, named
@@ -504,7 +504,7 @@ def results(name, kdir, timeout=TIMEOUT, append="", base=False):
         found += (compared := list(judge_columns(own.machine, columns)))
         yield from compared
         _tidy(other.trace.folder)
-    tracepage.try_to_write(folder / "index.html", name, columns, found)
+    markup.try_to_write(folder / "index.html", tracepage.write, name, columns, found)
     if right:
         _tidy(folder)
     if own.machine.unit:

@@ -4,14 +4,9 @@
 Nothing is loaded from anywhere, so that the page can be kept and sent.
 """
 
-import re
-import traceback
-
 from . import markup, paths, plots, tracecolumns
-from .errors import Fail
 from .ktap import FAILED
 from .markup import Safe, each, table, tag
-from .say import say
 
 TEMPLATE = paths.DEV / "trace/page.html"
 RIGHT, AMISS, MARK = "#4477aa", "#d00000", "#222222"
@@ -30,17 +25,6 @@ def _marked(column):
     return [number for number, count in enumerate(plots.binned(inside, begin, end)) if count], len(inside)
 
 
-def _blank(title, groups):
-    """A chart without anything in it, and without what would be loaded from elsewhere."""
-    pygal, style = plots._pygal()  # pylint: disable=protected-access
-    own = type(style)(background="transparent", plot_background="transparent", title_font_size=14, legend_font_size=12, colors=(RIGHT, AMISS, MARK))
-    chart = pygal.XY(js=[], style=own, width=1100, height=200, margin=8, legend_box_size=10, disable_xml_declaration=True, title=title, truncate_legend=60,
-                     show_x_guides=False, x_title="seconds")
-    # The same data gives the same bytes.
-    chart.uuid = re.sub(r"\W+", "-", f"{title} {' '.join(groups)}")
-    return chart
-
-
 def _points(column, bins, which):
     return [(_seconds(column, number), values[which]) for number, values in sorted(bins.items()) if values[which]]
 
@@ -51,11 +35,11 @@ def chart(column, cpu):
     done, amiss = (sum(values[which] for values in bins.values()) for which in (0, 1))
     marks, count = _marked(column)
     title = f"{column.name}, CPU {cpu}"
-    drawn = _blank(title, map(str, (done, amiss, count)))
+    drawn = plots.blank("XY", title, map(str, (done, amiss, count)), 200, (RIGHT, AMISS, MARK), truncate_legend=60, show_x_guides=False, x_title="seconds")
     drawn.add(f"executed ({done})", _points(column, bins, 0), dots_size=1, fill=True)
     drawn.add(f"wrong or missing ({amiss})", _points(column, bins, 1), stroke=False, dots_size=4)
     drawn.add(f"changes of text ({count})", [(_seconds(column, number), 0) for number in marks], stroke=False, dots_size=2)
-    return Safe(plots.SCRIPTED.sub("", drawn.render(is_unicode=True)))
+    return Safe(plots.drawn(drawn))
 
 
 def _charts(columns):
@@ -82,16 +66,3 @@ def _verdict(results):
 def write(path, title, columns, results):
     """The page, whole or not at all. Columns as they are to stand above one another."""
     markup.write(path, TEMPLATE, title=title, verdict=_verdict(results), table=_table(columns), charts=_charts(columns), differences=_differences(columns))
-
-
-def try_to_write(path, *what):
-    """The page beside something that matters more: what keeps it from being made is one sentence."""
-    path.unlink(missing_ok=True)
-    try:
-        write(path, *what)
-        say(f"the same as a page: {path}")
-    except (Fail, OSError) as failure:
-        say(f"no page of it: {getattr(failure, 'message', failure)}")
-    except Exception:  # a mistake in these tools
-        traceback.print_exc()
-        say("no page of it: the lines above say why")
