@@ -34,11 +34,15 @@ class Variant:
     smp: int = 2
     kind: str = ""  # the Arch to build, if it is not the architecture's own
     machine: str = ""  # QEMU's, if it is not the usual one
+    devices: tuple = ()  # QEMU options that this machine needs
     cpu: str = ""  # the same
     paging: str = ""  # what /proc/cpuinfo has to say of it
     parts: tuple = ("KUnit", "selftests")
 
 
+# Each of the two PCI devices of a guest needs a bridge there, and to power off needs a management controller.
+BARE_METAL = ("-device", "pnv-phb,chip-id=0,index=0", "-device", "pnv-phb,chip-id=0,index=1",
+              "-device", "ipmi-bmc-sim,id=bmc", "-device", "isa-ipmi-bt,bmc=bmc,irq=10")
 VARIANTS = (
     Variant("KASAN", fragments=("kasan",)),
     Variant("lockdep", fragments=("debug",), parts=("KUnit", "selftests", "torture")),
@@ -62,6 +66,7 @@ VARIANTS = (
     Variant("hash page tables", ("powerpc",), append="disable_radix"),
     Variant("POWER8", ("powerpc",), cpu="power8"),
     Variant("POWER10", ("powerpc",), cpu="power10"),
+    Variant("no hypervisor", ("powerpc",), ("powernv",), machine="powernv9", devices=BARE_METAL, parts=("boots", "KUnit", "torture")),
     Variant("mflr goes", ("powerpc",), append="ftrace_mflr=remove", parts=("selftests", "ftracetest", "torture")),
     Variant("its own scripts", ("powerpc",), parts=("scripts",)),
     Variant("samples of the function tracer", parts=("samples",)),
@@ -99,7 +104,7 @@ def _part(name, variant, title):
     """One part of check on a variant's kernel."""
     kdir, arch = _kernel(name, variant), arches.get(name)
     paging = [variant.paging] if variant.paging and title == "boots" else []
-    other = {what: word for what in ("machine", "cpu") if (word := getattr(variant, what))}
+    other = {what: word for what in ("machine", "cpu", "devices") if (word := getattr(variant, what))}
     where = replace(arch, **other) if other else name
     return PARTS[title](where, kdir, variant.append, variant.smp, *paging)
 
