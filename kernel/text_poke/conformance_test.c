@@ -381,7 +381,7 @@ static void handler_leaves_passed_traps_alone(struct kunit *test)
 		.addr	= unit,
 		.len	= LEN,
 		.trap	= true,
-		.foreign	= true,
+		.foreign = true,
 	};
 	u8 stack[STACK] __aligned(16);
 	struct pt_regs regs, untouched;
