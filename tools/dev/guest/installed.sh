@@ -285,6 +285,66 @@ suspend()
 	beside flip_keys sh -c 'for turn in 1 2; do echo mem >/sys/power/state || exit; done'
 }
 
+# Live patching
+
+# livepatched WORD: wait until the patch is enabled (1) or gone (0).
+livepatched()
+{
+	local tries state=/sys/kernel/livepatch/textpoke_livepatch
+	for tries in $(seq 60); do
+		if [ "$1" = 1 ]; then
+			[ "$(cat $state/transition)" = 0 ] && return
+		else
+			[ -e $state ] || return 0
+		fi
+		sleep 1
+	done
+	echo "the transition does not end"
+	return 1
+}
+
+# Either the one or the other, whole.
+read_uptime()
+{
+	local line
+	while read -r line </proc/uptime; do
+		echo "$line" | grep -qxE 'replaced|[0-9.]+ [0-9.]+' || echo "$line" >>$STATE/torn
+	done
+}
+
+replace_and_back()
+{
+	local turn
+	for turn in 1 2 3; do
+		modprobe textpoke_livepatch && livepatched 1 || return
+		grep -qx replaced /proc/uptime || return
+		echo 0 >/sys/kernel/livepatch/textpoke_livepatch/enabled
+		livepatched 0 && modprobe -r textpoke_livepatch || return
+		grep -q replaced /proc/uptime && return 1
+	done
+	true
+}
+
+replace_while_read()
+{
+	local readers status
+	rm -f $STATE/torn
+	read_uptime & readers=$!
+	read_uptime & readers="$readers $!"
+	replace_and_back
+	status=$?
+	kill $readers
+	wait $readers
+	[ ! -e $STATE/torn ] || { cat $STATE/torn && return 1; }
+	return $status
+}
+
+livepatch()
+{
+	modinfo textpoke_livepatch >/dev/null 2>&1 || skip "this kernel has no live patching, or the module was not built for it"
+	beside flip_all replace_while_read
+}
+
 # What is reported
 
 report()
@@ -352,6 +412,7 @@ all()
 	try 900 stress_interrupts stress-ng\'s class interrupt while text changes
 	try 1200 stress_scheduler stress-ng\'s class scheduler while text changes
 	try 600 stress_perf stress-ng counts events of its own while text changes
+	try 900 livepatch a function is replaced and put back three times while it is called and text changes
 	try 600 suspend the machine goes to sleep and wakes while keys are switched
 	try 60 core_was_used it was the core that changed text
 }
@@ -381,9 +442,45 @@ came_back()
 {
 	number=$(cat $STATE/number)
 	[ "$(uname -r)" = "$(cat $STATE/release)" ] && systemctl is-system-running --wait && quiet
-	set -- $?
-	if [ "$1" = 0 ]; then word=ok; else word="not ok"; fi
-	report "$word $number kexec into the same kernel with the tracer on"
+	result_line "kexec into the same kernel with the tracer on"
+	finish
+}
+
+# The status of what was done before it, as a line.
+result_line()
+{
+	if [ $? = 0 ]; then report "ok $number $1"; else report "not ok $number $1"; fi
+}
+
+# This kernel panics while text changes, and another takes its dump: the next start of this service is that one's.
+crash()
+{
+	kexec -p "/boot/vmlinuz-$(uname -r)" --initrd="/boot/initrd.img-$(uname -r)" --reuse-cmdline --append="nr_cpus=1 irqpoll" || return
+	tracer function
+	flip_keys &
+	echo 1 >/proc/sys/kernel/sysrq
+	sleep 5
+	echo c >/proc/sysrq-trigger
+}
+
+# The log of the kernel that is no more tells of its end.
+dumped()
+{
+	rm -f $STATE/log
+	makedumpfile --dump-dmesg /proc/vmcore $STATE/log && grep "sysrq: Trigger a crash" $STATE/log
+}
+
+# One start of the service each: the one that panics reports only that it could not.
+crash_and_dump()
+{
+	number=1
+	if [ -e /proc/vmcore ]; then
+		dumped
+	else
+		crash
+		false
+	fi
+	result_line "a kernel that panics while text changes leaves a dump"
 	finish
 }
 
@@ -401,6 +498,9 @@ mkdir -p $STATE
 OUT=$(textpoke_port out) || exit
 # An emulated CPU may stand still for a while when the host is busy: that is no lockup.
 echo 60 >/proc/sys/kernel/watchdog_thresh
+if grep -q textpoke.crash /proc/cmdline; then
+	crash_and_dump
+fi
 if [ -e $STATE/kexec ]; then
 	came_back
 fi

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 # pylint: disable=wrong-import-position
 from textpoke import arch as arches  # noqa: E402
 from textpoke import boot, deb, full, host, initramfs, installed, kept, ktap, paths, say  # noqa: E402
-from textpoke.errors import HANG, INFRA, MISSING, OK, Fail  # noqa: E402
+from textpoke.errors import HANG, INFRA, MISSING, OK, PANIC, Fail  # noqa: E402
 from textpoke.ktap import FAILED, PASSED, SKIPPED, Result  # noqa: E402
 
 X86, ARM64 = arches.get("x86"), arches.get("arm64")
@@ -59,6 +59,7 @@ class Disks(Case):
         self.assertEqual(disk.kernel(OURS).read_text(), f"vmlinuz of {OURS}")
         self.assertEqual(disk.initrd(THEIRS).read_text(), f"initrd.img of {THEIRS}")
         self.assertIn("/srv/packages/*.deb", self.chrooted.call_args.args[2])
+        self.assertIn("M=/srv/livepatch", self.chrooted.call_args.args[2])
         listed = subprocess.run(["debugfs", "-R", f"ls -p /{installed.OURS}", disk.path], check=True, capture_output=True, text=True).stdout
         self.assertRegex(listed, r"/10?0755/0/0/installed\.sh/")
         unit = subprocess.run(["debugfs", "-R", "cat /etc/systemd/system/multi-user.target.wants/../textpoke.service", disk.path], check=True,
@@ -242,6 +243,22 @@ class Judging(Case):
         self.assertIn(f"file={self.home / 'disk'},", self.how["qemu_args"])
         self.assertIn("root=/dev/vda ", self.how["append"])
 
+    def crash(self, text, arch=X86):
+        out = self.home / "out"
+        out.write_text(text)
+        result = boot.Result(PANIC, "the kernel panicked", self.home / "console.log", out, None, ["Kernel panic"])
+        disk = installed.Disk(self.home / "disk", (OURS,))
+        with mock.patch.object(boot, "boot", return_value=result) as self.boots:
+            return [(each.name, each.status) for each in installed.crashed(arch, disk)]
+
+    def test_a_dump_is_what_the_kernel_after_the_panic_says(self):
+        line = f"1 {installed.CRASH}\n1..1\n"
+        self.assertEqual(self.crash(f"ok {line}")[0], (installed.CRASH, PASSED))
+        self.assertIn("crashkernel=", self.boots.call_args.kwargs["append"])
+        self.assertEqual(self.crash(f"not ok {line}")[0], (installed.CRASH, FAILED))
+        self.assertEqual(self.crash(""), [(installed.CRASH, FAILED)])
+        self.assertEqual(self.crash("", arches.get("powerpc")), [(installed.CRASH, SKIPPED)])
+
     def test_kexec_is_tried_where_it_works_under_emulation(self):
         self.assertIn("textpoke.kexec", installed.append(X86))
         self.assertNotIn("textpoke.kexec", installed.append(ARM64))
@@ -394,6 +411,7 @@ class Steps(unittest.TestCase):
         debs = [Path("linux-image-x_1_amd64.deb"), Path("linux-image-x-dbg_1_amd64.deb")]
         with mock.patch.object(deb, "build", return_value=(None, debs)), mock.patch.object(installed, "make_root"), \
                 mock.patch.object(installed, "make_disk") as disk, mock.patch.object(installed, "judged", return_value=[]), \
+                mock.patch.object(installed, "crashed", return_value=[]), \
                 mock.patch.object(os, "geteuid", return_value=0):
             list(installed.installed("x86", "cloud", True))
         self.assertEqual(disk.call_args.args[2], debs[:1])

@@ -22,9 +22,9 @@ from .say import output, run, say
 RELEASE = "bookworm"
 BACKPORTS = f"{RELEASE}-backports"
 SUITES = (RELEASE, f"{RELEASE}{host.SECURITY}", BACKPORTS)
-# What boots, what a user traces with, and libraries of the backports' perf.
+# What boots, what a user traces and builds modules with, and libraries of the backports' perf.
 PACKAGES = ("systemd-sysv", "udev", "dbus", "kmod", "initramfs-tools", "linux-base", "procps", "util-linux", "zstd", "ca-certificates",
-            "linux-perf", "bpftrace", "bpfcc-tools", "trace-cmd", "stress-ng", "kexec-tools", "libcapstone4", "libdebuginfod1", "libpfm4", "libtraceevent1")
+            "linux-perf", "bpftrace", "bpfcc-tools", "trace-cmd", "stress-ng", "kexec-tools", "makedumpfile", "gcc", "make", "libcapstone4", "libdebuginfod1", "libpfm4", "libtraceevent1")
 # Where these have a package, beside the flavour's own: what is compared with.
 ARCHES = ("x86", "arm64")
 OWN_KERNEL = "linux-image-cloud-{debarch}"
@@ -43,6 +43,9 @@ GUEST = "the installed Debian"
 # What is a failure where a guest ends before its time: what it has said until then excuses nothing.
 WHOLE = ("all tests ran", f"{GUEST}: the guest ends by itself")
 MEMORY, TIMEOUT = "2G", 4 * 3600
+# What takes over where the kernel panics starts systemd as well.
+CRASH_KERNEL, CRASH_TIMEOUT = "crashkernel=512M textpoke.crash", 1800
+CRASH = "a kernel that panics while text changes leaves a dump"
 SPARE = 2 << 30  # bytes that the guest can write
 DISK = "-drive file={disk},if=none,id=disk,format=raw,snapshot=on -device virtio-blk-pci,drive=disk -device virtio-rng-pci"
 # A program for arm64 is executed here by QEMU's user emulation, as long as a root is made. The flag F: it is opened now,
@@ -81,11 +84,18 @@ dpkg-deb --extract linux-perf_*.deb /opt/backports && rm linux-perf_*.deb
 apt-get -q install -y --no-install-recommends -t {BACKPORTS} {{kernel}}
 apt-get clean
 """
+# The module is one that a user builds, with the headers of the package.
 INSTALL = """set -e
 apt-get -q update
 apt-get -q install -y --no-install-recommends /srv/packages/*.deb
+for modules in /lib/modules/*textpoke*; do
+	grep -q CONFIG_LIVEPATCH=y "$modules/build/.config" || continue
+	make -C "$modules/build" M=/srv/livepatch modules
+	install -D -t "$modules/updates" /srv/livepatch/textpoke_livepatch.ko
+	depmod "${modules##*/}"
+done
 apt-get clean
-rm -rf /srv/packages /var/lib/apt/lists
+rm -rf /srv/packages /srv/livepatch /var/lib/apt/lists
 """
 
 
@@ -220,6 +230,7 @@ def make_disk(arch, root, debs):
     folder.mkdir(parents=True)
     host.room(folder, 8, "a disk with Debian")
     run(["cp", "-a", "--reflink=auto", root, part], log=paths.LOGS / f"installed-{arch.name}.copy.log", what="copying the root")
+    shutil.copytree(initramfs.GUEST / "livepatch", part / "srv/livepatch")
     (part / "srv/packages").mkdir()
     for path in debs:
         shutil.copy(path, part / "srv/packages")
@@ -238,24 +249,42 @@ def make_disk(arch, root, debs):
 
 def append(arch):
     """Words for the kernel. Only where kexec works under emulation is it tried."""
-    word = "textpoke.kexec" if "kexec" in arch.endings else ""
-    return f"{tests.LOG} root=/dev/vda rw systemd.show_status=1 {word}".strip()
+    return f"{tests.LOG} root=/dev/vda rw systemd.show_status=1 {'textpoke.kexec' if 'kexec' in arch.endings else ''}".strip()
+
+
+def _boot(arch, disk, release, words, **how):
+    return boot.boot(arch, disk.kernel(release), disk.initrd(release), append=words, qemu_args=DISK.format(disk=disk.path),
+                     mem=MEMORY, echo=False, turns=True, **how)
+
+
+def crashed(arch, disk):
+    """How a kernel that panics leaves a dump: a guest of its own, for a panic ends all others."""
+    if "crash" not in arch.endings:
+        return [Result(CRASH, SKIPPED, "no crash kernel was tried under this emulation")]
+    say("booting it once more, to panic")
+    result = _boot(arch, disk, disk.releases[0], f"{append(arch)} {CRASH_KERNEL}", timeout=CRASH_TIMEOUT, grace=CRASH_TIMEOUT)
+    if not (text := reported(result)):
+        return [Result(CRASH, FAILED, f"no kernel has reported after the panic: {result.reason}")]
+    return list(ktap.parse(text))
 
 
 def booted(arch, disk, release):
     """Boot one of a disk's kernels; how it went."""
     say(f"booting {release} with systemd from a disk")
-    result = boot.boot(arch, disk.kernel(release), disk.initrd(release), append=append(arch), qemu_args=DISK.format(disk=disk.path),
-                       timeout=TIMEOUT, mem=MEMORY, echo=False, turns=True)
+    result = _boot(arch, disk, release, append(arch), timeout=TIMEOUT)
     if result.code in (PANIC, HANG):
         boot.report(result)
     return result
 
 
+def reported(result):
+    """What the guest has reported, line by line as it came."""
+    return result.out_tar.read_text(errors="replace") if result.out_tar.is_file() else ""
+
+
 def said(result):
-    """What the guest has reported, line by line as it came, and how it ended."""
-    text = result.out_tar.read_text(errors="replace") if result.out_tar.is_file() else ""
-    return [*ktap.parse(text), *tests.guest_results(GUEST, result)]
+    """The results of that, and how it ended."""
+    return [*ktap.parse(reported(result)), *tests.guest_results(GUEST, result)]
 
 
 def _same(result):
@@ -297,3 +326,4 @@ def installed(name, flavour, debug):
     disk = make_disk(arch, root, [path for path in debs if "-dbg_" not in path.name])
     yield Result("the packages are installed by apt, and make an initrd", PASSED)
     yield from judged(arch, disk)
+    yield from crashed(arch, disk)
