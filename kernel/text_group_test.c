@@ -9,7 +9,7 @@
 #include <linux/text_poke.h>
 
 #include "text_poke/fault.h"
-#include "text_poke/test.h"
+#include "text_poke/tests/test.h"
 
 #define KEYS 4
 

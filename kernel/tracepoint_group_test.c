@@ -9,7 +9,7 @@
 #include <linux/tracepoint_group.h>
 
 #include "text_poke/fault.h"
-#include "text_poke/test.h"
+#include "text_poke/tests/test.h"
 
 #define NR 3
 

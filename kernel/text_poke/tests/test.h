@@ -12,8 +12,8 @@
 
 #include <asm/text_poke_test.h>
 
-#include "internal.h"
-#include "replaced.h"
+#include "../internal.h"
+#include "../replaced.h"
 
 struct kunit;
 

@@ -12,8 +12,8 @@
 
 #include <trace/events/text_poke.h>
 
-#include "internal.h"
-#include "listener.h"
+#include "../internal.h"
+#include "../listener.h"
 #include "test.h"
 
 struct text_poke_replaced text_poke_replaced;
