@@ -27,7 +27,7 @@
 
 /*
  * Instructions, and what the backend says about them: name, bytes, length,
- * return value, atomic, pass, padded.  None of them is atomic.
+ * return value, atomic, foreign, padded.  None of them is atomic.
  */
 #define TEXT_POKE_TEST_INSNS {						\
 	{ "nop", { BYTES_NOP1 }, 1 },					\
