@@ -766,6 +766,7 @@ static void event_cases(int times)
 	turn_often("events-sched", &sched_events, 2 * times);
 	turn_often("events", &all_events, times);
 	turn_often("messages", &messages, 2 * times);
+	profile("events", &all_events);
 }
 
 static void module_cases(int times)
@@ -808,7 +809,6 @@ static void run(int times)
 	profile("one-key", &one_key);
 	profile("one-call", &one_call);
 	profile("module-calls", &module_calls);
-	profile("events", &all_events);
 }
 
 /* What a traced call costs */

@@ -51,6 +51,9 @@ GROUPS = (
     *_loaded("module with 500 static calls", "module-calls", {"x86": 0.2}),
     *_loaded("module with sites of 500 keys", "module-keys"),
     *_switched("200 kprobe events", "kprobes", 0.2, 0.2),
+    # Time that no change of text takes.
+    Row("200 kprobe events on, asleep", "kprobes", "on_asleep", ""),
+    Row("200 kprobe events off, asleep", "kprobes", "off_asleep", ""),
     Row("200 kprobe events, stops on+off (0: listed ones)", "kprobes", "stops", ""),
 )
 
