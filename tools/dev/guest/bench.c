@@ -7,6 +7,7 @@
  *
  * One knob after the other is turned on and off from CPU 0 while a thread on
  * CPU 1 reads the clock all the time: the longest gap that it sees is the stall.
+ * Knobs that the kernel has not are those of modules: see bench-modules/.
  * Prints "case metric value", times in ns, one line per repetition:
  *
  *	on off		how long it took to turn the knob, by a write to a file or by

@@ -36,6 +36,10 @@ class Reading(unittest.TestCase):
         self.assertEqual(bench.merge([{("a", "on"): [1]}, {("a", "on"): [2], ("b", "on"): [3]}]),
                          {("a", "on"): [1, 2], ("b", "on"): [3]})
 
+    def test_the_sizes_of_a_kernel_are_in_kb(self):
+        said = "   text\t   data\t    bss\n9999360\t2048\t77\t1\t1\tvmlinux\n"
+        self.assertEqual(bench.sizes(said), {("size", "text"): [9765], ("size", "data"): [2]})
+
     def test_a_line_that_is_no_figure_is_an_error(self):
         self.assertRaises(ValueError, bench.parse, "a on\n")
 

@@ -160,7 +160,7 @@ RULES = {"base": _against_base, "other": _against_other, "idle": _against_idle,
 
 def _titled(row, arch):
     """A row that says so if the base's text is not that of the same configuration."""
-    other = arches.get(arch).base_fragments if row.metric == "text" else ()
+    other = arches.get(arch).base_fragments if row.case == "size" else ()
     return replace(row, what=f"{row.what} (base: {', '.join(other)})") if other else row
 
 
@@ -179,7 +179,7 @@ def figure(metric, value):
         return f"{value / 1e6:.2f} ms"
     if metric in THOUSANDS:
         return f"{value / 1000:.1f}"
-    return f"{value} kB" if metric in ("memory", "text") else f"{value:g}"
+    return f"{value} kB" if metric in ("memory", "text", "data") else f"{value:g}"
 
 
 HEAD = ("what: min (median)", "base", "series", "ratio", "target", "")
@@ -366,8 +366,13 @@ def measure(arch, kdir, files, what=REPETITIONS, **how):
 def count(arch, kdir, files, **how):
     """What is the same however often it is measured: instructions of a call, size of the text."""
     calls = measure(arch, kdir, files, "calls", smp=1, qemu_args=boot.COUNTED, **how)
-    text = output(["size", "-B", kdir / "vmlinux"]).splitlines()[1].split()[0]
-    return calls | {("size", "text"): [int(text) // 1024]}
+    return calls | sizes(output(["size", "-B", kdir / "vmlinux"]))
+
+
+def sizes(said):
+    """What `size -B` says of a kernel, in kB."""
+    text, data, *_ = said.splitlines()[1].split()
+    return {("size", "text"): [int(text) // 1024], ("size", "data"): [int(data) // 1024]}
 
 
 @dataclass(frozen=True)

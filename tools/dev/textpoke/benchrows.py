@@ -107,6 +107,7 @@ ROWS = (
     Row("a traced call, instructions", "call", "one", ""),
     Row("  with 100 tracers elsewhere", "call", "many", "call", 1.1, "one"),
     Row("text of the kernel", "size", "text", ""),
+    Row("data of the kernel", "size", "data", ""),
 )
 
 # What is measured once more where a parameter makes it different.
