@@ -9,7 +9,8 @@
 #include <linux/moduleparam.h>
 #include <linux/static_call.h>
 
-int bench_one_sites(int nr);
+int bench_one_key_site(int nr);
+int bench_one_call_site(int nr);
 
 static noinline int one_more(int nr)
 {
@@ -24,11 +25,16 @@ static noinline int one_less(int nr)
 static DEFINE_STATIC_KEY_FALSE(one_key);
 DEFINE_STATIC_CALL(bench_one_call, one_more);
 
-/* Not static, so that it stays. */
-int bench_one_sites(int nr)
+/* Not static, so that they stay; and apart, so that the compiler doubles neither site. */
+int bench_one_key_site(int nr)
 {
 	if (static_branch_unlikely(&one_key))
-		nr += 2;
+		nr++;
+	return nr;
+}
+
+int bench_one_call_site(int nr)
+{
 	return static_call(bench_one_call)(nr) + 1;
 }
 
