@@ -3,16 +3,14 @@
 #ifndef BENCH_MANY_H
 #define BENCH_MANY_H
 
-#define BENCH_MANY	500
-
-#define TEN(do, p) \
-	do(p##0) do(p##1) do(p##2) do(p##3) do(p##4) \
-	do(p##5) do(p##6) do(p##7) do(p##8) do(p##9)
-#define HUNDRED(do, p) \
-	TEN(do, p##0) TEN(do, p##1) TEN(do, p##2) TEN(do, p##3) TEN(do, p##4) \
-	TEN(do, p##5) TEN(do, p##6) TEN(do, p##7) TEN(do, p##8) TEN(do, p##9)
-#define FIVE_HUNDRED(do) \
-	HUNDRED(do, c_0) HUNDRED(do, c_1) HUNDRED(do, c_2) HUNDRED(do, c_3) \
-	HUNDRED(do, c_4)
+#define TEN(each, p) \
+	each(p##0) each(p##1) each(p##2) each(p##3) each(p##4) \
+	each(p##5) each(p##6) each(p##7) each(p##8) each(p##9)
+#define HUNDRED(each, p) \
+	TEN(each, p##0) TEN(each, p##1) TEN(each, p##2) TEN(each, p##3) TEN(each, p##4) \
+	TEN(each, p##5) TEN(each, p##6) TEN(each, p##7) TEN(each, p##8) TEN(each, p##9)
+#define FIVE_HUNDRED(each) \
+	HUNDRED(each, c_0) HUNDRED(each, c_1) HUNDRED(each, c_2) HUNDRED(each, c_3) \
+	HUNDRED(each, c_4)
 
 #endif
