@@ -7,11 +7,17 @@
  *
  * One knob after the other is turned on and off from CPU 0 while a thread on
  * CPU 1 reads the clock all the time: the longest gap that it sees is the stall.
+ * Knobs that the kernel has not are those of modules: see bench-modules/.
  * Prints "case metric value", times in ns, one line per repetition:
  *
- *	on off		how long the write took that turned the knob
+ *	on off		how long it took to turn the knob, by a write to a file or by
+ *			loading and unloading a module
+ *	on_asleep off_asleep
+ *			for how long of it the task did not run: it waited for RCU
+ *			or for other CPUs
  *	stall		longest gap on the other CPU meanwhile
- *	ipis		function call interrupts, on and off together
+ *	ipis		function call interrupts, on and off together; on powerpc all
+ *			that one CPU sends another
  *	syncs mappings pokes stops	by how much the core's counters grew; stops
  *			only for probes over instructions that demand one
  *	memory		kB that were free before and not meanwhile
@@ -30,8 +36,13 @@
  *	one		by one tracer
  *	many		by the same one, with OTHERS more that trace another function
  *	profile		samples while it is as in the last line
+ *
+ * On powerpc it also reads how traceable functions begin; again of a thousand:
+ *
+ *	mflr nops	words of that kind in the two that the tracer may change
  */
 #define _GNU_SOURCE
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -53,11 +64,21 @@
 #define TRACING		"/sys/kernel/tracing/"
 #define STATS		"/sys/kernel/debug/text_poke/stats"
 #define CPUS_MAX	64
-#define PROBES		100
+#define PROBES		200
 #define PROFILE_PAGES	256
 #define PROFILE_NS	100000
 #define PROFILE_TURNS	5
 #define PROFILE_TOP	6
+/* The offsets at which a probe may be that ftrace does not serve. */
+#ifdef __powerpc64__
+#define PROBE_OFFSET	20
+#define PROBE_STEP	4
+#else
+#define PROBE_OFFSET	8
+#define PROBE_STEP	1
+#endif
+#define PROBE_OFFSETS	32
+#define MODULES		"/bench-modules/"
 #define IDLE_NS		200000000L
 #define CALLS		20000
 #define CALLED		"*sys_getppid"
@@ -84,6 +105,15 @@ static long long now(void)
 	return ts.tv_sec * 1000000000LL + ts.tv_nsec;
 }
 
+/* What this task has run. */
+static long long ran(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return ts.tv_sec * 1000000000LL + ts.tv_nsec;
+}
+
 static void pin(int cpu)
 {
 	cpu_set_t one;
@@ -105,7 +135,20 @@ static int put(const char *path, const char *text, int flags)
 	return done == len ? 0 : -1;
 }
 
-/* The sum of the CPUs' numbers in the lines of a file that hold a word. */
+/*
+ * Whether a line is of interrupts that CPUs send each other to have a function
+ * called.  On powerpc there is one interrupt for all that they send.
+ */
+static bool is_call(const char *line)
+{
+#ifdef __powerpc64__
+	return strstr(line, " IPI") || strstr(line, "Doorbell interrupts");
+#else
+	return strstr(line, "Function call interrupts");
+#endif
+}
+
+/* The sum of the CPUs' numbers in those lines. */
 static long long interrupts(void)
 {
 	FILE *f = fopen("/proc/interrupts", "r");
@@ -115,7 +158,7 @@ static long long interrupts(void)
 	while (f && fgets(line, sizeof(line), f)) {
 		char *at = strchr(line, ':'), *end;
 
-		if (!at || !strstr(line, "Function call interrupts"))
+		if (!at || !is_call(line))
 			continue;
 		for (at++;; at = end) {
 			long long n = strtoll(at, &end, 10);
@@ -234,6 +277,7 @@ static void listen_end(void)
 
 struct knob {
 	const char *path;
+	/* What is written there; a module is loaded and unloaded if it is NULL. */
 	const char *on;
 	const char *off;
 };
@@ -241,7 +285,74 @@ struct knob {
 static const struct knob tracer = { TRACING "current_tracer", "function", "nop" };
 static const struct knob key = { "/proc/sys/kernel/sched_schedstats", "1", "0" };
 static const struct knob probe = { TRACING "events/bench1/enable", "1", "0" };
-static const struct knob probes = { TRACING "events/bench100/enable", "1", "0" };
+static const struct knob probes = { TRACING "events/bench200/enable", "1", "0" };
+static const struct knob names = { TRACING "options/record-cmd", "1", "0" };
+static const struct knob sched_events = { TRACING "events/sched/enable", "1", "0" };
+static const struct knob all_events = { TRACING "events/enable", "1", "0" };
+/* Those of drivers: they have nothing to say meanwhile. */
+static const struct knob messages = { "/proc/dynamic_debug/control",
+				      "file drivers/* +p", "file drivers/* -p" };
+static const struct knob one_key = { "/sys/module/bench_one/parameters/key", "1", "0" };
+static const struct knob one_call = { "/sys/module/bench_one/parameters/call", "1", "0" };
+static const struct knob module_calls = {
+	.path = MODULES "bench_calls.ko"
+};
+static const struct knob module_keys = {
+	.path = MODULES "bench_key_sites.ko"
+};
+
+static int load(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), ret;
+
+	if (fd < 0)
+		return -1;
+	ret = syscall(SYS_finit_module, fd, "", 0);
+	close(fd);
+	return ret;
+}
+
+/* By its file; its name is without folder and suffix. */
+static int unload(const char *path)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s", path + strlen(MODULES));
+	*strchrnul(name, '.') = 0;
+	return syscall(SYS_delete_module, name, O_NONBLOCK);
+}
+
+static int move(const struct knob *k, bool on)
+{
+	if (k->on)
+		return put(k->path, on ? k->on : k->off, 0);
+	return on ? load(k->path) : unload(k->path);
+}
+
+/* Without a word when it cannot be, a figure would be of nothing. */
+static void set(const struct knob *k, bool on)
+{
+	if (move(k, on))
+		fprintf(stderr, "bench: %s cannot be turned %s: %m\n", k->path,
+			on ? "on" : "off");
+}
+
+static bool is_there(const struct knob *k)
+{
+	return !access(k->path, F_OK);
+}
+
+/* Turn it, and say how long that took and how much of it the task did not run. */
+static void turn_and_say(const struct knob *k, bool on)
+{
+	long long slept = now() - ran(), began = now(), ended;
+
+	set(k, on);
+	ended = now();
+	slept = ended - ran() - slept;
+	say(on ? "on" : "off", ended - began);
+	say(on ? "on_asleep" : "off_asleep", slept > 0 ? slept : 0);
+}
 
 static void say_growth(const char *metric, long long before)
 {
@@ -258,18 +369,12 @@ static void turn(const struct knob *k)
 	long long mappings = number_of(STATS, "mappings");
 	long long pokes = number_of(STATS, "pokes");
 	long long stops = number_of(STATS, "stops");
-	long long began, on, off;
 
 	other_start(false);
-	began = now();
-	put(k->path, k->on, 0);
-	on = now();
+	turn_and_say(k, true);
 	usleep(10000);
-	off = now();
-	put(k->path, k->off, 0);
-	say("off", now() - off);
+	turn_and_say(k, false);
 	other_stop();
-	say("on", on - began);
 	say("stall", other.longest);
 	say("ipis", interrupts() - ipis);
 	say_growth("syncs", syncs);
@@ -281,9 +386,11 @@ static void turn(const struct knob *k)
 static void turn_often(const char *name, const struct knob *k, int times)
 {
 	current = name;
+	if (!is_there(k))
+		return;
 	/* The first time pays for what the others find in place. */
-	put(k->path, k->on, 0);
-	put(k->path, k->off, 0);
+	set(k, true);
+	set(k, false);
 	while (times--)
 		turn(k);
 }
@@ -295,8 +402,8 @@ static void measure_memory(const char *name, const struct knob *k)
 	current = name;
 	other_start(true);
 	before = other.least_free;
-	put(k->path, k->on, 0);
-	put(k->path, k->off, 0);
+	set(k, true);
+	set(k, false);
 	other_stop();
 	say("memory", before - other.least_free);
 }
@@ -429,11 +536,11 @@ static void profile(const char *name, const struct knob *k)
 {
 	struct profile p;
 
-	if (!profile_begin(&p))
+	if (!is_there(k) || !profile_begin(&p))
 		return;
 	for (int i = 0; i < PROFILE_TURNS; i++) {
-		put(k->path, k->on, 0);
-		put(k->path, k->off, 0);
+		set(k, true);
+		set(k, false);
 	}
 	profile_end(&p, name);
 }
@@ -565,17 +672,16 @@ static void idle(int times)
 	}
 }
 
-/* The first functions of the list, as many as are asked for; 0: all. */
+/*
+ * The first functions, as many as are asked for; 0: all.  By number: a name is
+ * looked for among all of them, and thousands of names take minutes.
+ */
 static void filter(int functions)
 {
-	FILE *f = fopen(TRACING "available_filter_functions", "r");
 	FILE *to = fopen(TRACING "set_ftrace_filter", "w");
-	char name[256];
 
-	while (f && to && functions-- > 0 && fscanf(f, "%255s%*[^\n]", name) == 1)
-		fprintf(to, "%s\n", name);
-	if (f)
-		fclose(f);
+	for (int i = 1; to && i <= functions; i++)
+		fprintf(to, "%d\n", i);
 	if (to)
 		fclose(to);
 }
@@ -595,14 +701,14 @@ static int traceable(void)
 
 static void grow(int times)
 {
-	static const int sizes[] = { 256, 1024, 4096 };
-	static char names[3][32];
+	static const int sizes[] = { 256, 1024, 4096, 8192 };
+	char name[32];
 
-	for (int i = 0; i < 3; i++) {
-		snprintf(names[i], sizeof(names[i]), "tracer-%d", sizes[i]);
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		snprintf(name, sizeof(name), "tracer-%d", sizes[i]);
 		filter(sizes[i]);
-		turn_often(names[i], &tracer, times);
-		measure_memory(names[i], &tracer);
+		turn_often(name, &tracer, times);
+		measure_memory(name, &tracer);
 	}
 	filter(0);
 }
@@ -612,9 +718,9 @@ static bool define(const char *group, int nr, const char *function)
 {
 	char text[384];
 
-	for (int offset = 8; offset < 40; offset++) {
+	for (int i = 0; i < PROBE_OFFSETS; i += PROBE_STEP) {
 		snprintf(text, sizeof(text), "p:%s/p%d %s+%d\n", group, nr,
-			 function, offset);
+			 function, PROBE_OFFSET + i);
 		if (!put(TRACING "kprobe_events", text, O_APPEND))
 			return true;
 	}
@@ -641,8 +747,39 @@ static void probe_cases(int times)
 {
 	define_probes("bench1", 1);
 	turn_often("kprobe", &probe, 2 * times);
-	define_probes("bench100", PROBES);
+	define_probes("bench200", PROBES);
 	turn_often("kprobes", &probes, times);
+}
+
+/* Before probes are defined, which are events as well. */
+static void event_cases(int times)
+{
+	/* The names of tasks are recorded while an event is enabled. */
+	static const struct knob forks = {
+		TRACING "events/sched/sched_process_fork/enable", "1", "0"
+	};
+
+	set(&forks, true);
+	set(&names, false);
+	turn_often("names", &names, 4 * times);
+	set(&names, true);
+	set(&forks, false);
+	turn_often("events-sched", &sched_events, 2 * times);
+	turn_often("events", &all_events, times);
+	turn_often("messages", &messages, 2 * times);
+	profile("events", &all_events);
+}
+
+static void module_cases(int times)
+{
+	turn_often("module-calls", &module_calls, times);
+	if (load(MODULES "bench_keys.ko"))
+		perror("bench: no module with keys");
+	turn_often("module-keys", &module_keys, times);
+	if (load(MODULES "bench_one.ko"))
+		perror("bench: no module with one key and one call");
+	turn_often("one-key", &one_key, 10 * times);
+	turn_often("one-call", &one_call, 10 * times);
 }
 
 static void run(int times)
@@ -651,6 +788,8 @@ static void run(int times)
 	turn_often("tracer", &tracer, times);
 	measure_memory("tracer", &tracer);
 	turn_often("key", &key, 10 * times);
+	event_cases(times);
+	module_cases(times);
 	probe_cases(times);
 	grow(times);
 	throttled_case("throttled", times);
@@ -668,6 +807,9 @@ static void run(int times)
 	profile("tracer", &tracer);
 	profile("kprobes", &probes);
 	profile("key", &key);
+	profile("one-key", &one_key);
+	profile("one-call", &one_call);
+	profile("module-calls", &module_calls);
 }
 
 /* What a traced call costs */
@@ -727,10 +869,72 @@ static void profile_calls(const char *name)
 	profile_end(&p, name);
 }
 
+#ifdef __powerpc64__
+
+#define NOP	0x60000000u
+#define MFLR_R0	0x7c0802a6u
+
+/* Words of the kernel's text as it is now. */
+static bool read_text(int kcore, unsigned long long addr, void *to, size_t len)
+{
+	Elf64_Phdr ph;
+	Elf64_Ehdr eh;
+
+	if (pread(kcore, &eh, sizeof(eh), 0) != sizeof(eh))
+		return false;
+	for (int i = 0; i < eh.e_phnum; i++) {
+		if (pread(kcore, &ph, sizeof(ph), eh.e_phoff + i * sizeof(ph)) !=
+		    sizeof(ph))
+			return false;
+		if (ph.p_type == PT_LOAD && addr >= ph.p_vaddr &&
+		    addr + len <= ph.p_vaddr + ph.p_memsz)
+			return pread(kcore, to, len, ph.p_offset + addr - ph.p_vaddr) ==
+				(ssize_t)len;
+	}
+	return false;
+}
+
+/* What the first functions of the list begin with while nothing traces them. */
+static void measure_entries(void)
+{
+	FILE *f = fopen(TRACING "available_filter_functions_addrs", "r");
+	int kcore = open("/proc/kcore", O_RDONLY), seen = 0;
+	unsigned long long addr;
+	int mflr = 0, nops = 0;
+	unsigned int pair[2];
+
+	while (f && seen < 1000 && fscanf(f, "%llx%*[^\n]", &addr) == 1) {
+		if (!read_text(kcore, addr - sizeof(*pair), pair, sizeof(pair)))
+			break;
+		for (int i = 0; i < 2; i++) {
+			mflr += pair[i] == MFLR_R0;
+			nops += pair[i] == NOP;
+		}
+		seen++;
+	}
+	current = "entry";
+	if (seen) {
+		say("mflr", mflr * 1000LL / seen);
+		say("nops", nops * 1000LL / seen);
+	}
+	if (f)
+		fclose(f);
+	close(kcore);
+}
+
+#else
+
+static void measure_entries(void)
+{
+}
+
+#endif
+
 static int measure_calls(void)
 {
 	char name[16];
 
+	measure_entries();
 	current = "call";
 	say_calls("untraced");
 	if (trace("this", CALLED))

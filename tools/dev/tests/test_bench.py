@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0
 """How `make bench` reads, compares and judges."""
 
+import contextlib
+import io
+import json
+import re
 import sys
+import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from textpoke import bench  # noqa: E402
+from textpoke import bench, benchrows, cli, errors  # noqa: E402
 from textpoke.bench import MET, UNKNOWN, UNMET, Row  # noqa: E402
 
 MS = 10**6
@@ -18,6 +24,8 @@ CALL = Row("call", "call", "many", "call", 1.1, "one")
 DELAY = Row("delay", "throttled", "longest", "delay")
 LOST = Row("lost", "throttled", "lost", "base", {"x86": 1.0})
 IPIS = Row("IPIs", "tracer", "ipis", "broadcasts")
+SYNCS = Row("syncs", "events", "syncs", "number", 20)
+REMOVE = "ftrace_mflr=remove"
 
 
 class Reading(unittest.TestCase):
@@ -27,6 +35,10 @@ class Reading(unittest.TestCase):
     def test_boots_are_merged(self):
         self.assertEqual(bench.merge([{("a", "on"): [1]}, {("a", "on"): [2], ("b", "on"): [3]}]),
                          {("a", "on"): [1, 2], ("b", "on"): [3]})
+
+    def test_the_sizes_of_a_kernel_are_in_kb(self):
+        said = "   text\t   data\t    bss\n9999360\t2048\t77\t1\t1\tvmlinux\n"
+        self.assertEqual(bench.sizes(said), {("size", "text"): [9765], ("size", "data"): [2]})
 
     def test_a_line_that_is_no_figure_is_an_error(self):
         self.assertRaises(ValueError, bench.parse, "a on\n")
@@ -46,7 +58,7 @@ class Judging(unittest.TestCase):
         self.assertEqual(self.judge(TRACER, base, series, "x86").verdict, UNMET)
 
     def test_what_was_not_measured_is_neither_met_nor_missed(self):
-        for row in (TRACER, GUARDED, STALL, DELAY, IPIS):
+        for row in (TRACER, GUARDED, STALL, DELAY, IPIS, SYNCS):
             self.assertEqual(self.judge(row).verdict, UNKNOWN)
         self.assertEqual(self.judge(TRACER, {}, {("tracer", "on"): [1]}).verdict, UNKNOWN)
 
@@ -92,14 +104,52 @@ class Judging(unittest.TestCase):
         self.assertEqual(self.judge(CALL, {}, series).verdict, UNMET)
         self.assertEqual(self.judge(CALL, {}, {}).verdict, UNKNOWN)
 
+    def test_a_count_has_a_limit_of_its_own(self):
+        series = {("events", "syncs"): [20, 90]}
+        self.assertEqual(self.judge(SYNCS, {}, series).verdict, MET)
+        series["events", "syncs"] = [21]
+        self.assertEqual(self.judge(SYNCS, {}, series).verdict, UNMET)
+
+    def test_what_goes_in_groups_and_what_goes_alone_has_its_targets(self):
+        aims = {(row.case, row.metric): (row.rule, row.limit) for row in benchrows.ROWS}
+        for metric in ("on", "off"):
+            self.assertEqual(aims["events", metric], ("base", 0.2))
+            self.assertEqual(aims["kprobes", metric], ("base", 0.2))
+            for case in ("kprobe", "one-key"):
+                self.assertEqual(aims[case, metric], ("base", 1.0), case)
+        self.assertEqual(aims["events", "syncs"], ("number", 20))
+        self.assertEqual(aims["module-calls", "on"], ("base", {"x86": 0.2}))
+
+    def test_each_group_is_told_with_its_interrupts_and_syncs(self):
+        cases = {row.case for row in (*benchrows.GROUPS, *benchrows.SINGLE)}
+        told = {(row.case, row.metric) for row in benchrows.ROWS}
+        for case in cases:
+            wanted = {(case, metric) for metric in ("on", "off", "ipis", "syncs")}
+            self.assertLessEqual(wanted, told)
+
+    def test_what_is_measured_the_guest_measures(self):
+        guest = bench.SOURCE.read_text()
+        measured = {*re.findall(r'turn_often\("([\w-]+)"', guest),
+                    *re.findall(r'current = "(\w+)"', guest),
+                    *re.findall(r'throttled_case\("([\w-]+)"', guest), "size"}
+        self.assertLessEqual({row.case for row in benchrows.ROWS}, measured)
+        sizes = re.search(r"sizes\[\] = \{ ([\d, ]+) \}", guest)[1].split(", ")
+        self.assertEqual((*(f"tracer-{size}" for size in sizes), "tracer"), benchrows.SIZES)
+
+    def test_only_powerpc_has_an_mflr(self):
+        found = {name: [row for row in benchrows.rows_of(name) if row.case == "entry"]
+                 for name in ("x86", "arm64", "riscv", "powerpc")}
+        self.assertEqual({name for name, rows in found.items() if rows}, {"powerpc"})
+
     def test_every_row_has_a_known_rule(self):
-        for row in bench.ROWS:
+        for row in benchrows.ROWS:
             self.assertIn(row.rule, {"", *bench.RULES}, row.what)
             self.assertTrue(row.rule != "other" or row.other, row.what)
 
     def test_what_is_measured_in_turns_of_a_knob_is_told_both_ways(self):
-        for case in {row.case for row in bench.ROWS if row.metric == "on"}:
-            self.assertEqual(len([row for row in bench.ROWS if (row.case, row.metric) == (case, "off")]), 1, case)
+        for case in {row.case for row in benchrows.ROWS if row.metric == "on"}:
+            off = [row for row in benchrows.ROWS if (row.case, row.metric) == (case, "off")]
+            self.assertEqual(len(off), 1, case)
 
     def test_the_text_of_another_kind_of_base_is_called_so(self):
         row = Row("text", "size", "text", "")
@@ -133,7 +183,7 @@ class Printing(unittest.TestCase):
     def test_every_target_has_a_profile_and_the_guest_takes_it(self):
         guest = bench.SOURCE.read_text()
         self.assertIn('current = "call"', guest)
-        for row in (row for row in bench.ROWS if row.rule):
+        for row in (row for row in benchrows.ROWS if row.rule):
             name = bench.PROFILES[row.case]
             self.assertTrue(name == "call" or f'profile("{name}", ' in guest, row.what)
 
@@ -150,11 +200,160 @@ class Printing(unittest.TestCase):
     def test_the_last_line_counts(self):
         self.assertEqual(bench.report("arm64", self.base, self.series)[-1], "arm64: 0 targets met, 1 not met")
 
+    def test_a_parameter_has_a_table_without_targets_and_its_wait_apart(self):
+        self.series |= {("tracer", "on_asleep"): [30 * MS], ("entry", "mflr"): [1000]}
+        varied = {("tracer", "on"): [500 * MS], ("tracer", "on_asleep"): [430 * MS, 500 * MS],
+                  ("entry", "mflr"): [0]}
+        lines = bench.report("powerpc", self.base, self.series, {REMOVE: varied})
+        of_it = lines[lines.index(f"with {REMOVE}, which has no targets:"):]
+        self.assertIn("500.00 ms", next(line for line in of_it if "tracer on" in line))
+        self.assertRegex(next(line for line in of_it if "mflr  " in line), r"-\s+0\.0 \(0\.0\)")
+        self.assertIn(f"function tracer on with {REMOVE}: 400.00 ms more in RCU-tasks", of_it)
+        self.assertEqual(of_it[-1], "powerpc: 0 targets met, 1 not met")
+        self.assertFalse([line for line in lines if line.startswith("function tracer off with")])
+
     def test_growth_has_a_line_for_each_size(self):
         lines = bench.growth(self.base, self.series)
         self.assertEqual(len(lines), 1 + len(bench.SIZES))
         self.assertIn("all (12000)", lines[-1])
         self.assertIn("100.00 ms / 80.00 ms", lines[-1])
+
+
+class Files(unittest.TestCase):
+    """bench.json, and COMPARE= of a later run."""
+
+    def setUp(self):
+        self.path = Path(self.enterContext(tempfile.TemporaryDirectory())) / "bench.json"
+        self.found = {bench.BASE: {("tracer", "on"): [100 * MS, 120 * MS], ("key", "on"): [5]},
+                      bench.SERIES: {("tracer", "on"): [50 * MS], ("key", "on"): [5],
+                                     ("tracer", "syncs"): [10], ("tracer", "profile:f"): [3]}}
+
+    def refused(self, says, arch="x86"):
+        with self.assertRaises(errors.Fail) as caught:
+            cli.parse(["bench", f"ARCH={arch}", f"COMPARE={self.path}"])
+        self.assertEqual(caught.exception.code, errors.USAGE)
+        self.assertIn(says, caught.exception.message)
+        self.assertNotIn("\n", caught.exception.message)
+
+    def test_what_is_written_is_read(self):
+        bench.benchfile.write(self.path, "x86", self.found)
+        self.assertEqual(bench.benchfile.read(self.path, "x86"), self.found)
+        cli.parse(["bench", "ARCH=x86", f"COMPARE={self.path}"])
+
+    def test_a_file_that_is_none_is_one_sentence_before_anything_is_built(self):
+        self.refused("cannot be read (No such file or directory)")
+        for text in ("", "{", "[]", "7", "null", '{"kind": "another"}', "[" * 100000):
+            self.path.write_text(text)
+            self.refused("is no bench.json of `make bench`")
+        self.path.write_bytes(b"\xff\xfe\x00")
+        self.refused("is no bench.json")
+        self.path.unlink()
+        self.path.mkdir()
+        self.refused("cannot be read (Is a directory)")
+
+    def test_a_file_that_lacks_something_is_refused(self):
+        bench.benchfile.write(self.path, "x86", self.found)
+        whole = json.loads(self.path.read_text())
+        for key, value, says in (
+                ("format", 2, "its format is 2"),
+                ("subjects", {}, "no figures of base and series"),
+                ("subjects", {"base": {"a": [1]}}, "`a` has no numbers"),
+                ("subjects", {"base": {"a on": ["x"]}}, "`a on` has no numbers"),
+                ("subjects", {"base": {"a on": []}}, "`a on` has no numbers"),
+                ("subjects", {"base": {"a on": 3}}, "of another kind"),
+                ("subjects", {"base": 3}, "of another kind"),
+                ("subjects", 3, "of another kind")):
+            self.path.write_text(json.dumps(whole | {key: value}))
+            self.refused(says)
+        del whole["arch"]
+        self.path.write_text(json.dumps(whole))
+        self.refused("of another kind")
+
+    def test_another_architecture_is_refused(self):
+        bench.benchfile.write(self.path, "x86", self.found)
+        self.refused("is of ARCH=x86, not of arm64", arch="arm64")
+
+    def row(self, then, now, what):
+        return next(row for row in bench.compared("x86", then, now) if row[0] == what)
+
+    def test_what_has_changed_is_told_by_the_ratio(self):
+        now = {bench.BASE: {("tracer", "on"): [200 * MS]},
+               bench.SERIES: {("tracer", "on"): [120 * MS]}}
+        self.assertEqual(self.row(self.found, now, "function tracer on"),
+                         ("function tracer on", "100.00 ms", "200.00 ms", "50.00 ms", "120.00 ms",
+                          "0.50", "0.60", "worse"))
+        now[bench.SERIES]["tracer", "on"] = [80 * MS]
+        self.assertEqual(self.row(self.found, now, "function tracer on")[-1], "better")
+        now[bench.SERIES]["tracer", "on"] = [105 * MS]
+        self.assertEqual(self.row(self.found, now, "function tracer on")[-1], "")
+
+    def test_what_the_base_does_not_count_is_told_by_the_series(self):
+        now = {bench.BASE: {}, bench.SERIES: {("tracer", "syncs"): [12]}}
+        self.assertEqual(self.row(self.found, now, "function tracer, syncs on+off"),
+                         ("function tracer, syncs on+off", "-", "-", "10", "12", "-", "-", "worse"))
+        self.assertEqual(self.row(self.found, now, "static key on")[-1], "")
+
+    def test_figures_and_page_are_left_and_another_run_is_compared_with(self):
+        self.found[bench.SERIES]["sites", "functions"] = [12000]
+        self.enterContext(mock.patch.object(bench.paths, "BUILD", self.path.parent))
+        self.enterContext(contextlib.redirect_stderr(io.StringIO()))
+        with mock.patch.object(bench.benchpage, "write") as page, \
+                contextlib.redirect_stdout(io.StringIO()) as out:
+            bench.leave("x86", self.found | {REMOVE: self.found[bench.SERIES]}, self.found)
+        home = self.path.parent / "bench/x86"
+        left = bench.benchfile.read(home / "bench.json", "x86")
+        self.assertEqual(set(left), {bench.BASE, bench.SERIES, REMOVE})
+        path, shown = page.call_args.args
+        self.assertEqual(path, home / "index.html")
+        self.assertEqual((list(shown.variants), bool(shown.compared)), ([REMOVE], True))
+        self.assertIn("now and then: min", out.getvalue())
+
+    def test_the_earlier_figures_are_read_before_they_are_replaced(self):
+        options = cli.Options({"ARCH": "x86", "COMPARE": str(self.path)})
+        bench.benchfile.write(self.path, "x86", self.found)
+        build = mock.Mock(side_effect=lambda *_, **__: self.path.write_text(""))
+        with mock.patch.object(bench.kernel, "build_kernel", build), \
+                mock.patch.object(bench, "compare", return_value={}), \
+                mock.patch.object(bench, "leave") as leave:
+            bench.main(options)
+        leave.assert_called_once_with("x86", {}, self.found)
+
+
+class Boots(unittest.TestCase):
+    def measured(self, arch):
+        """(what, kernel, words on the command line) of each boot."""
+        done = []
+
+        def boots(what):
+            def boot(_, kdir, files, append=""):
+                self.assertEqual(files["bench-modules/of"], kdir)
+                done.append((what, kdir.name, append))
+                return {(what, "n"): [len(done)]}
+            return boot
+        with mock.patch.multiple(bench, measure=boots("measure"), count=boots("count"),
+                                 say=mock.DEFAULT, build_program=mock.DEFAULT,
+                                 build_modules=lambda _, kdir, home: {"bench-modules/of": kdir}):
+            found = bench.compare(arch, {bench.BASE: Path("b"), bench.SERIES: Path("s")})
+        return done, found
+
+    def test_the_kernels_take_turns(self):
+        done, found = self.measured("x86")
+        self.assertEqual(done, [*[("measure", "b", ""), ("measure", "s", "")] * bench.ROUNDS,
+                                ("count", "b", ""), ("count", "s", "")])
+        self.assertEqual(found[bench.SERIES], {("measure", "n"): [2, 4], ("count", "n"): [6]})
+
+    def test_a_parameter_has_boots_of_its_own(self):
+        done, found = self.measured("powerpc")
+        self.assertEqual(set(found), {bench.BASE, bench.SERIES, REMOVE})
+        self.assertEqual([boot for boot in done if boot[2]],
+                         [("measure", "s", REMOVE)] * bench.ROUNDS + [("count", "s", REMOVE)])
+
+    def test_the_modules_that_the_guest_loads_are_built(self):
+        named = set(re.findall(r'MODULES "(\w+)\.ko"', bench.SOURCE.read_text()))
+        built = set(re.findall(r"(\w+)\.o", (bench.MODULES / "Kbuild").read_text()))
+        self.assertEqual(named, built)
+        for name in named:
+            self.assertTrue((bench.MODULES / f"{name}.c").exists(), name)
 
 
 if __name__ == "__main__":

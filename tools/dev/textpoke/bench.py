@@ -5,85 +5,41 @@ Emulated times are noisy and this machine is not another, so a figure is always 
 within one run: both kernels are booted in turn, several times, and the smallest of each
 is compared. Targets that are not met are printed as such, with the functions that took
 most of the time.
+
+The same is left as a page, index.html, and as numbers, bench.json, with which a later run
+can be compared.
 """
 
 import math
+import os
+import shutil
 import tarfile
 from dataclasses import dataclass, replace
+from pathlib import Path
 from statistics import median
 
 from . import arch as arches
-from . import boot, initramfs, kernel, paths
+from . import benchfile, benchpage, boot, initramfs, kernel, markup, paths
+from .benchfile import BASE, SERIES
+from .benchrows import (MET, SIZES, THOUSANDS, TIMES, UNKNOWN, UNMET, VARIANT_ROWS,
+                        Row, rows_of)
 from .errors import INFRA, OK, Fail
 from .say import run as command
 from .say import output, say
 
 SOURCE = initramfs.GUEST / "bench.c"
 JOB = initramfs.GUEST / "bench.sh"
-THROTTLE = "throttle"  # the fragment that lets a poker wait for its CPU
-BASE, SERIES = "base", "series"
+MODULES = initramfs.GUEST / "bench-modules"
+# Fragments of both kernels: what lets a poker wait for its CPU, and debug messages to be switched.
+BOTH = ("throttle", "messages")
 ROUNDS = 2  # boots of each kernel, in turn
 REPETITIONS = 4  # in each boot
-TIMEOUT = 1200
+TIMEOUT = 2400
 IDLE = "idle"
 STALL_LIMIT = 1e6  # ns above the idle stall
 DELAY_LIMIT = 1e6  # ns that a call may take beside a poker that has to wait
 TRAPPING_BASES = {"x86"}  # where 6.12 itself leaves traps in the text meanwhile
 SYNCS, SITES = 4, 4096  # so many broadcasts for so many sites
-SIZES = ("tracer-256", "tracer-1024", "tracer-4096", "tracer")
-CALL_METRICS = ("untraced", "one", "many")  # for a thousand calls
-MET, UNMET, UNKNOWN = "met", "NOT MET", "-"
-
-
-@dataclass(frozen=True)
-class Row:
-    """One line of the table: what is measured, and what it is held against."""
-
-    what: str
-    case: str
-    metric: str
-    rule: str  # a name in RULES, or "" for a figure without a target
-    limit: object = None  # a number, or arch -> number, for the rule
-    other: str = ""  # the case that the rule compares with
-
-
-ROWS = (
-    Row("function tracer on", "tracer", "on", "base", {"x86": 0.25, "arm64": 0.5, "riscv": 0.5, "powerpc": 0.5}),
-    Row("function tracer off", "tracer", "off", "base", {"x86": 0.25, "arm64": 0.5, "riscv": 0.5, "powerpc": 0.5}),
-    Row("function tracer, IPIs on+off", "tracer", "ipis", "broadcasts"),
-    Row("function tracer, syncs on+off", "tracer", "syncs", "broadcasts"),
-    Row("function tracer, mappings on+off", "tracer", "mappings", ""),
-    Row("function tracer, longest stall", "tracer", "stall", "idle", ("riscv",)),
-    Row("listening: function tracer on", "tracer-guarded", "on", "other", 2, "tracer"),
-    Row("listening: function tracer off", "tracer-guarded", "off", "other", 2, "tracer"),
-    Row("listening: tracer, IPIs on+off", "tracer-guarded", "ipis", ""),
-    Row("listening: tracer, syncs on+off", "tracer-guarded", "syncs", "broadcasts"),
-    Row("listening: tracer, longest stall", "tracer-guarded", "stall", ""),
-    Row("one kprobe armed", "kprobe", "on", ""),
-    Row("one kprobe disarmed", "kprobe", "off", ""),
-    Row("one kprobe, longest stall", "kprobe", "stall", "idle"),
-    Row("one kprobe, stops on+off (0: listed instruction)", "kprobe", "stops", ""),
-    Row("listening: one kprobe armed", "kprobe-guarded", "on", ""),
-    Row("listening: one kprobe disarmed", "kprobe-guarded", "off", ""),
-    Row("listening: one kprobe, stall", "kprobe-guarded", "stall", "idle"),
-    Row("100 kprobes armed", "kprobes", "on", ""),
-    Row("100 kprobes disarmed", "kprobes", "off", ""),
-    Row("100 kprobes, IPIs on+off", "kprobes", "ipis", ""),
-    Row("100 kprobes, stops on+off (0: listed ones)", "kprobes", "stops", ""),
-    Row("static key on", "key", "on", "base", 1.0),
-    Row("static key off", "key", "off", "base", 1.0),
-    Row("listening: static key on", "key-guarded", "on", ""),
-    Row("listening: static key off", "key-guarded", "off", ""),
-    Row("poker with 1 % of its CPU: longest call elsewhere", "throttled", "longest", "delay"),
-    Row("poker with 1 % of its CPU: lost elsewhere", "throttled", "lost", "base", {"x86": 1.0}),
-    Row("listening: poker with 1 %, longest call", "throttled-guarded", "longest", "delay"),
-    Row("listening: poker with 1 %, lost elsewhere", "throttled-guarded", "lost", "base", {"x86": 1.0}),
-    Row("longest stall of an idle machine", IDLE, "stall", ""),
-    Row("a call that nobody traces, instructions", "call", "untraced", ""),
-    Row("a traced call, instructions", "call", "one", ""),
-    Row("  with 100 tracers elsewhere", "call", "many", "call", 1.1, "one"),
-    Row("text of the kernel", "size", "text", ""),
-)
 
 
 # What the guests sent
@@ -118,6 +74,14 @@ class Judged:
     ratio: float | None
     target: str
     verdict: str
+
+    @property
+    def cells(self):
+        """As words: what it is, base, series, ratio, target, verdict."""
+        ratio = "-" if self.ratio is None else f"{self.ratio:.2f}"
+        metric = self.row.metric
+        return (self.row.what, _cell(metric, self.base), _cell(metric, self.series), ratio,
+                self.target, self.verdict)
 
 
 def _ratio(above, below):
@@ -183,12 +147,20 @@ def _against_sites(row, arch, base, series):
     return f"<= {allowed} ({SYNCS} for {SITES} sites)", _verdict(min(here), allowed)
 
 
-RULES = {"base": _against_base, "other": _against_other, "idle": _against_idle, "delay": _against_delay, "call": _against_call, "broadcasts": _against_sites}
+def _against_number(row, arch, base, series):
+    """A count that the limit itself is for."""
+    here = series.get((row.case, row.metric))
+    return f"<= {row.limit}", _verdict(min(here) if here else None, row.limit)
+
+
+RULES = {"base": _against_base, "other": _against_other, "idle": _against_idle,
+         "delay": _against_delay, "call": _against_call, "broadcasts": _against_sites,
+         "number": _against_number}
 
 
 def _titled(row, arch):
     """A row that says so if the base's text is not that of the same configuration."""
-    other = arches.get(arch).base_fragments if row.metric == "text" else ()
+    other = arches.get(arch).base_fragments if row.case == "size" else ()
     return replace(row, what=f"{row.what} (base: {', '.join(other)})") if other else row
 
 
@@ -203,11 +175,14 @@ def judge(row, arch, base, series):
 
 def figure(metric, value):
     """A value with its unit; times in ms."""
-    if metric in ("on", "off", "stall", "longest", "lost"):
+    if metric in TIMES:
         return f"{value / 1e6:.2f} ms"
-    if metric in CALL_METRICS:
+    if metric in THOUSANDS:
         return f"{value / 1000:.1f}"
-    return f"{value} kB" if metric in ("memory", "text") else f"{value:g}"
+    return f"{value} kB" if metric in ("memory", "text", "data") else f"{value:g}"
+
+
+HEAD = ("what: min (median)", "base", "series", "ratio", "target", "")
 
 
 def _cell(metric, values):
@@ -225,12 +200,7 @@ def columns(rows):
 
 def table(judged):
     """The lines of the table."""
-    rows = [("what: min (median)", "base", "series", "ratio", "target", "")]
-    for each in judged:
-        ratio = "-" if each.ratio is None else f"{each.ratio:.2f}"
-        rows.append((each.row.what, _cell(each.row.metric, each.base), _cell(each.row.metric, each.series), ratio,
-                     each.target, each.verdict))
-    return columns(rows)
+    return columns([HEAD, *(each.cells for each in judged)])
 
 
 GROWTH = (("on", "on"), ("off", "off"), ("ipis", "IPIs"), ("syncs", "syncs"), ("mappings", "mappings"),
@@ -262,8 +232,11 @@ def profile(found, case):
 
 
 # What shows where the time of a case goes: that of one probe is too short to be sampled.
-PROFILES = {"tracer": "tracer", "tracer-guarded": "tracer-guarded", "kprobe": "kprobes", "kprobe-guarded": "kprobes-guarded",
-            "key": "key", "call": "call", "throttled": "tracer", "throttled-guarded": "tracer-guarded"}
+PROFILES = {"tracer": "tracer", "tracer-guarded": "tracer-guarded",
+            "kprobe": "kprobes", "kprobe-guarded": "kprobes-guarded", "kprobes": "kprobes",
+            "key": "key", "one-key": "one-key", "one-call": "one-call", "events": "events",
+            "module-calls": "module-calls", "call": "call",
+            "throttled": "tracer", "throttled-guarded": "tracer-guarded"}
 
 
 def _explained(series, case):
@@ -277,13 +250,76 @@ def explain(judged, series):
     return [_explained(series, case) for case in sorted(cases)]
 
 
-def report(arch, base, series):
-    """Every line of the result."""
-    judged = [judge(row, arch, base, series) for row in ROWS]
+def judge_all(arch, base, series):
+    """Every row of an architecture, judged."""
+    return [judge(row, arch, base, series) for row in rows_of(arch)]
+
+
+def judge_variant(arch, base, varied):
+    """What a parameter makes different; it has no targets."""
+    return [judge(row, arch, base, varied) for row in VARIANT_ROWS if row.is_of(arch)]
+
+
+def waits(words, series, varied):
+    """Lines: for how much longer the task sleeps that turns the tracer, with a parameter."""
+    for metric in ("on", "off"):
+        key = ("tracer", f"{metric}_asleep")
+        if series.get(key) and varied.get(key):
+            more = max(0, min(varied[key]) - min(series[key]))
+            yield f"function tracer {metric} with {words}: {figure(metric, more)} more in RCU-tasks"
+
+
+def _variant(arch, words, base, series, varied):
+    """The lines of the same series with a parameter."""
+    return ["", f"with {words}, which has no targets:", *table(judge_variant(arch, base, varied)),
+            *waits(words, series, varied)]
+
+
+def counted(arch, judged):
+    """The line that counts targets."""
     unmet = sum(each.verdict == UNMET for each in judged)
     met = sum(each.verdict == MET for each in judged)
-    return [*table(judged), "", *growth(base, series), "", *explain(judged, series),
-            f"{arch}: {met} targets met, {unmet} not met"]
+    return f"{arch}: {met} targets met, {unmet} not met"
+
+
+def report(arch, base, series, others=None):
+    """Every line of the result; others: the series with a parameter, parameter -> values."""
+    judged = judge_all(arch, base, series)
+    varied = [line for words, values in (others or {}).items()
+              for line in _variant(arch, words, base, series, values)]
+    return [*table(judged), "", *growth(base, series), *varied, "", *explain(judged, series),
+            counted(arch, judged)]
+
+
+# Against another run
+
+CHANGED = 0.1  # less is noise
+THEN = ("now and then: min", "base then", "now", "series then", "now", "ratio then", "now", "")
+
+
+def _changed(then, now):
+    """A word for what became of a figure, of which less is better."""
+    if not then or now is None:
+        return ""
+    share = now / then
+    return "worse" if share > 1 + CHANGED else "better" if share < 1 - CHANGED else ""
+
+
+def _then_and_now(row, then, now):
+    """A row of two runs: each run's base, series and ratio."""
+    key = (row.case, row.metric)
+    found = [run[which].get(key, []) for which in (BASE, SERIES) for run in (then, now)]
+    ratios = [_ratio(run[SERIES].get(key), run[BASE].get(key)) for run in (then, now)]
+    smallest = [min(values) if values else None for values in found]
+    word = _changed(*ratios) if all(ratios) else _changed(*smallest[2:])
+    return (row.what, *(figure(row.metric, each) if values else "-"
+                        for each, values in zip(smallest, found)),
+            *("-" if ratio is None else f"{ratio:.2f}" for ratio in ratios), word)
+
+
+def compared(arch, then, now):
+    """A table, as rows of words: what has changed since another run of this architecture."""
+    return [THEN, *(_then_and_now(row, then, now) for row in rows_of(arch))]
 
 
 # Measuring
@@ -304,42 +340,104 @@ def _received(result):
         raise Fail(INFRA, f"what the guest measured cannot be read ({error}): see its console, {result.log}") from None
 
 
-def measure(arch, kdir, program, what=REPETITIONS, **how):
-    """Boot once; what was measured."""
-    initrd = initramfs.build_initramfs(arch, extra={"bench": program}, job=JOB, args=[what])
+def build_modules(arch, kdir, folder):
+    """What bench.c loads, built for a kernel: guest path -> file."""
+    arch, dest = arches.get(arch), folder / kdir.name
+    shutil.rmtree(dest, ignore_errors=True)
+    shutil.copytree(MODULES, dest)
+    command(["make", "-s", f"-j{os.cpu_count()}", "-C", kdir, f"ARCH={arch.source}",
+             f"CROSS_COMPILE={arch.cross}", f"M={dest}", "modules"],
+            log=paths.LOGS / f"bench-modules-{kdir.name}.log", env=dict.fromkeys(kernel.UNSET),
+            what=f"building modules for {kdir.name}")
+    return {f"{MODULES.name}/{path.name}": path for path in sorted(dest.glob("*.ko"))}
+
+
+def measure(arch, kdir, files, what=REPETITIONS, **how):
+    """Boot once, with files (guest path -> file) of ours; what was measured."""
+    initrd = initramfs.build_initramfs(arch, extra=files, job=JOB, args=[what])
     result = boot.boot(arch, kdir, initrd, timeout=TIMEOUT, echo=False, **how)
     boot.report(result)
     if result.code != OK:
-        raise Fail(result.code, f"measuring {kdir.name} failed: {result.reason}; its console is in {result.log}")
+        raise Fail(result.code, f"measuring {kdir.name} failed: {result.reason}; "
+                                f"its console is in {result.log}")
     return parse(_received(result))
 
 
-def count(arch, kdir, program):
-    """What is the same however often it is measured: instructions of a traced call, and the size of the text."""
-    calls = measure(arch, kdir, program, "calls", smp=1, qemu_args=boot.COUNTED)
-    text = output(["size", "-B", kdir / "vmlinux"]).splitlines()[1].split()[0]
-    return calls | {("size", "text"): [int(text) // 1024]}
+def count(arch, kdir, files, **how):
+    """What is the same however often it is measured: instructions of a call, size of the text."""
+    calls = measure(arch, kdir, files, "calls", smp=1, qemu_args=boot.COUNTED, **how)
+    return calls | sizes(output(["size", "-B", kdir / "vmlinux"]))
+
+
+def sizes(said):
+    """What `size -B` says of a kernel, in kB."""
+    text, data, *_ = said.splitlines()[1].split()
+    return {("size", "text"): [int(text) // 1024], ("size", "data"): [int(data) // 1024]}
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is measured: a kernel, and words on its command line."""
+
+    kdir: Path
+    append: str = ""
+
+
+def subjects(arch, kernels):
+    """Name -> Subject: both kernels, and the series once more with each parameter of its own."""
+    also = {words: Subject(kernels[SERIES], words) for words in arches.get(arch).kunit_also}
+    return {which: Subject(kdir) for which, kdir in kernels.items()} | also
 
 
 def compare(arch, kernels):
-    """which -> values, the kernels booted in turn."""
-    program = build_program(arch, paths.BUILD / "bench" / arch)
-    found = {which: [] for which in kernels}
-    for number in range(ROUNDS):
-        for which, kdir in kernels.items():
-            say(f"measuring {which}, {number + 1} of {ROUNDS}")
-            found[which].append(measure(arch, kdir, program))
-    for which, kdir in kernels.items():
-        say(f"counting {which}")
-        found[which].append(count(arch, kdir, program))
-    return {which: merge(parts) for which, parts in found.items()}
+    """Name -> values, the subjects booted in turn."""
+    home = paths.BUILD / "bench" / arch
+    program, found = build_program(arch, home), {}
+    files = {kdir: {"bench": program, **build_modules(arch, kdir, home)}
+             for kdir in kernels.values()}
+    boots = [(measure, f"measuring {number + 1} of {ROUNDS}") for number in range(ROUNDS)]
+    for do, doing in [*boots, (count, "counting")]:
+        for name, subject in subjects(arch, kernels).items():
+            say(f"{doing}: {name}")
+            kdir = subject.kdir
+            found.setdefault(name, []).append(do(arch, kdir, files[kdir], append=subject.append))
+    return {name: merge(parts) for name, parts in found.items()}
+
+
+# What is left of it
+
+def leave(arch, found, then=None):
+    """Write figures and page, and print all that there is to say."""
+    home = paths.BUILD / "bench" / arch
+    others = {name: values for name, values in found.items() if name not in (BASE, SERIES)}
+    print("\n".join(report(arch, found[BASE], found[SERIES], others)), flush=True)
+    if then:
+        print("\n".join(["", *columns(compared(arch, then, found))]), flush=True)
+    benchfile.write(home / "bench.json", arch, found)
+    say(f"the figures, for COMPARE= of a later run: {home / 'bench.json'}")
+    markup.try_to_write(home / "index.html", benchpage.write, shown(arch, found, others, then))
+
+
+def shown(arch, found, others, then=None):
+    """What the page shows."""
+    base, series = found[BASE], found[SERIES]
+    judged = judge_all(arch, base, series)
+    variants = {words: [each.cells for each in judge_variant(arch, base, values)]
+                for words, values in others.items()}
+    return benchpage.Shown(
+        arch, counted(arch, judged), not any(each.verdict == UNMET for each in judged),
+        (HEAD, *(each.cells for each in judged)),
+        [(each.row.what, each.ratio) for each in judged if each.ratio is not None],
+        found, variants, explain(judged, series), compared(arch, then, found) if then else ())
 
 
 def main(options):
     """`bench`: a measurement, so that a target that is not met is no failure."""
-    arch = options.arch
-    kernels = {BASE: kernel.build_kernel(arch, base=True, fragments=(*arches.get(arch).base_fragments, THROTTLE)),
-               SERIES: kernel.build_kernel(arch, fragments=("bench", THROTTLE))}
-    found = compare(arch, kernels)
-    print("\n".join(report(arch, found[BASE], found[SERIES])), flush=True)
+    arch, named = options.arch, options.get("COMPARE")
+    # Before this run's own figures take its place.
+    then = benchfile.read(named, arch) if named else None
+    own = arches.get(arch).base_fragments
+    kernels = {BASE: kernel.build_kernel(arch, base=True, fragments=(*own, *BOTH)),
+               SERIES: kernel.build_kernel(arch, fragments=("bench", *BOTH))}
+    leave(arch, compare(arch, kernels), then)
     return OK

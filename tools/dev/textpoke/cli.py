@@ -38,10 +38,11 @@ VARIABLES = {
     "FRESH": "1: do everything, also what is unchanged since it passed",
     "DATA": "the recording that `page` shows: a file or folder of perf record --kcore; not from the environment",
     "OUT": "the folder that `series` writes (default: build/series); not from the environment",
+    "COMPARE": "the bench.json of an earlier `bench`, to compare with; not from the environment",
     "DRY": "1: only say what `apply` would do",
 }
 # Taken only as words of the command, or of make: other programs use variables of that name.
-ASKED = ("OUT", "DATA", "DEBUG")
+ASKED = ("OUT", "DATA", "DEBUG", "COMPARE")
 HELP, VERSION_WORDS = ("-h", "--help"), ("--version", "-V")
 # Not for the programs we start: the kernel's own make would take them for its options.
 PRIVATE = ("MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES", "MAKELEVEL", "ARCH", "LLVM", "O", "KBUILD_OUTPUT", "CROSS_COMPILE")
@@ -151,7 +152,9 @@ COMMANDS = {
                      _pass("cases", "main")),
     "coverage": Command("which lines of the core and of a backend the tests execute, and which errors they provoke", "ARCH KERNEL",
                         _pass("coverage", "main"), True),
-    "bench": Command("what changing text costs, base and series side by side, against the targets", "ARCH KERNEL", _pass("bench", "main"), True),
+    "bench": Command("what changing text costs, base and series side by side, against the targets; "
+                     "build/bench/<arch> has it as a page and as JSON", "ARCH KERNEL COMPARE",
+                     _pass("bench", "main"), True),
     "trace": Command("hardware trace made under QEMU: is it decoded as it was executed, and do the records say what was?", "ARCH KERNEL BASE KDIR APPEND TIMEOUT",
                      _pass("trace", "main"), True),
     "page": Command("what a recording of your own says of text pokes, as a page beside it: tools/dev/tp page perf.data", "DATA",

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from . import arch as arches
 from . import base as bases
-from . import boot, deb, lock, mails, patches, paths, perf
+from . import benchfile, boot, deb, lock, mails, patches, paths, perf
 from .errors import USAGE, Fail
 
 # More than 64 are more than our kernels take; QEMU lets them take turns.
@@ -126,6 +126,12 @@ def flavour(_, options):
     deb.flavour_of(options.arch, options.get("FLAVOUR"))
 
 
+def compare(_, options):
+    """What an earlier run has left, of the same architecture."""
+    if named := options.get("COMPARE"):
+        benchfile.read(named, options.arch)
+
+
 def _flag(name):
     return lambda _, options: options.flag(name)
 
@@ -135,7 +141,7 @@ def _number(name):
 
 
 CHECKS = {"ARCH": architecture, "KERNEL": kernel, "KDIR": kernel_folder, "SMP": cpus, "INITRD": initrd, "QEMU_ARGS": words, "OUT": out, "DATA": data,
-          "FLAVOUR": flavour,
+          "FLAVOUR": flavour, "COMPARE": compare,
           **{name: _flag(name) for name in ("BASE", "LLVM", "LIST", "FRESH", "DRY", "DEBUG")},
           **{name: _number(name) for name in ("TIMEOUT", "MINUTES")}}
 
