@@ -3,7 +3,7 @@
 
 import unittest
 
-from textpoke import errors, gates, paths, words
+from textpoke import errors, gates, patches, paths, words
 from tests.test_series import Case, setUpModule, write_tree  # noqa: F401  pylint: disable=unused-import
 
 CORE = "kernel/text_poke/core.c"
@@ -32,6 +32,7 @@ class Words(unittest.TestCase):
                                    ("a.S", "who:\n/* one\n * two */ nop\n", ("one", "two")),
                                    ("a.litmus", 'C x\n(*\n * one: drop "B who"\n *)\nB who ; who:\n', ("one",)),
                                    ("a.sh", "who # one\n# two\n", ("one", "two")),
+                                   ("a.patch", "Subject: one\n\ntwo\n---\ndiff --git a/a b/a\n+/* who */\n", ("one", "two")),
                                    ("a.rst", "one, ``two``\n", ("one", "two"))):
             with self.subTest(path=path):
                 sentences = words.prose(path, text)
@@ -78,6 +79,16 @@ class Gate(Case):
                 write_tree(self.root, {path: text})
                 self.refused(gates.words_are_plain, told, "tools/dev/terms.md", code=errors.TEST_FAILED)
                 write_tree(self.root, {path: before})
+        gates.words_are_plain()
+
+    def test_change_logs_are_read(self):
+        for name in ("0004-a.patch", "0001-a.6.12.30+.hunks", "1-fixes.cover"):
+            path = f"{patches.FOLDER}/{name}"
+            with self.subTest(path=path):
+                write_tree(self.root, {path: "Subject: a\n\nWhoever reads.\n---\n+/* Nobody reads. */\n"})
+                told = self.refused(gates.words_are_plain, f"{path}:3 has `Whoever`", code=errors.TEST_FAILED)
+                self.assertIn("the first of 1 " if not name.endswith(patches.COVER) else "the first of 2 ", told)
+                (self.root / path).unlink()
         gates.words_are_plain()
 
     def test_code_and_messages_may(self):

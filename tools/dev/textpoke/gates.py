@@ -179,7 +179,7 @@ def overlay_is_apart():
 
 
 def words_are_plain():
-    """Comments and documents have none of the words that tools/dev/terms.md gives others for."""
+    """Comments, documents and change logs have none of the words that tools/dev/terms.md gives others for."""
     if found := list(words.found()):
         path, line, word = found[0]
         raise Fail(TEST_FAILED, f"{path}:{line} has `{word}`, the first of {len(found)} words to write otherwise: see tools/dev/terms.md")
@@ -196,7 +196,7 @@ GATES = [
     ("every file beside the patches is one of them, and counted", all_counted),
     ("the overlay that breaks the kernel on purpose applies", overlay_fits),
     ("the series has no trace of that overlay", overlay_is_apart),
-    ("comments and documents use the words of terms.md", words_are_plain),
+    ("comments, documents and change logs use the words of terms.md", words_are_plain),
 ]
 
 

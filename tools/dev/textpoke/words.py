@@ -16,6 +16,9 @@ _PERSONS = r"who(?:m|ever|mever)?|(?:some|any|every)(?:body|one)|no(?:body|[ ]on
 _IDIOM = r"act(?:s|ed|ing)?(?:\s|[*#])+as|listeners?|deaf|dawdl(?:e|es|ed|ing)|pluggers?"
 MARKED = re.compile(rf"(?<![\w-])(?:{_PERSONS}|{_IDIOM})(?!\w|\.[chS]\b)", re.I)
 
+# Change logs that are being rewritten, by their numbers: empty again when that is done.
+LATER = ("0104", "0105")
+
 # What a document quotes word by word: file -> the quotations.
 QUOTED = {
     "Documentation/core-api/text-poke/when-something-goes-wrong.rst": ("``unguarded although somebody listens``",),
@@ -50,7 +53,15 @@ def _of_litmus(text):
     return _STRING.sub("", text.partition("\n *)\n")[0])
 
 
-_READERS = {".c": _of_code, ".h": _of_code, ".S": _of_code, ".pml": _of_code, ".litmus": _of_litmus, ".sh": _of_script, "Makefile": _of_script}
+def _of_patch(text):
+    """What stands above the hunks."""
+    return text.partition("\n---\n")[0]
+
+
+_READERS = {
+    ".c": _of_code, ".h": _of_code, ".S": _of_code, ".pml": _of_code, ".litmus": _of_litmus,
+    ".sh": _of_script, "Makefile": _of_script, ".patch": _of_patch, patches.HUNKS: _of_patch,
+}
 
 
 def prose(path, text):
@@ -60,8 +71,15 @@ def prose(path, text):
     return next((read for ending, read in _READERS.items() if path.endswith(ending)), str)(text)
 
 
+def _logs():
+    """The files with the change logs of patches and variants, and the cover letters."""
+    for file in (paths.ROOT / patches.FOLDER).iterdir():
+        if file.name.endswith((".patch", patches.HUNKS, patches.COVER)) and not file.name.startswith(LATER):
+            yield f"{patches.FOLDER}/{file.name}", file
+
+
 def _texts():
-    files = patches.kept() | {name: paths.ROOT / name for name in DOCUMENTS}
+    files = patches.kept() | {name: paths.ROOT / name for name in DOCUMENTS} | dict(_logs())
     return ((path, decode(file.read_bytes())) for path, file in sorted(files.items()) if file.is_file())
 
 
