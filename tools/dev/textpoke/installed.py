@@ -89,7 +89,7 @@ INSTALL = """set -e
 apt-get -q update
 apt-get -q install -y --no-install-recommends /srv/packages/*.deb
 for modules in /lib/modules/*textpoke*; do
-	grep -q CONFIG_LIVEPATCH=y "$modules/build/.config" || continue
+	grep -q CONFIG_LIVEPATCH=y "$modules/build/include/config/auto.conf" || continue
 	make -C "$modules/build" M=/srv/livepatch modules
 	install -D -t "$modules/updates" /srv/livepatch/textpoke_livepatch.ko
 	depmod "${modules##*/}"
