@@ -16,9 +16,6 @@ _PERSONS = r"who(?:m|ever|mever)?|(?:some|any|every)(?:body|one)|no(?:body|[ ]on
 _IDIOM = r"act(?:s|ed|ing)?(?:\s|[*#])+as|listeners?|deaf|dawdl(?:e|es|ed|ing)|pluggers?"
 MARKED = re.compile(rf"(?<![\w-])(?:{_PERSONS}|{_IDIOM})(?!\w|\.[chS]\b)", re.I)
 
-# Change logs that are being rewritten, by their numbers: empty again when that is done.
-LATER = ("0104", "0105")
-
 # What a document quotes word by word: file -> the quotations.
 QUOTED = {
     "Documentation/core-api/text-poke/when-something-goes-wrong.rst": ("``unguarded although somebody listens``",),
@@ -74,7 +71,7 @@ def prose(path, text):
 def _logs():
     """The files with the change logs of patches and variants, and the cover letters."""
     for file in (paths.ROOT / patches.FOLDER).iterdir():
-        if file.name.endswith((".patch", patches.HUNKS, patches.COVER)) and not file.name.startswith(LATER):
+        if file.name.endswith((".patch", patches.HUNKS, patches.COVER)):
             yield f"{patches.FOLDER}/{file.name}", file
 
 
