@@ -5,13 +5,24 @@ import re
 import shutil
 import subprocess
 import tempfile
+import unittest
 from html.parser import HTMLParser
+
+from textpoke import errors, host
 
 # What comes from elsewhere, when a page is opened.
 REMOTE = re.compile(r"(?:src|href)\s*=\s*[\"']?(?:https?:)?//|@import|url\(\s*[\"']?(?!#)")
 VOID = ("meta", "br", "hr", "img", "input", "link")
 BROWSER = shutil.which("chromium")
 NO_BROWSER = "there is no chromium: `apt-get install chromium` brings it"
+
+
+def need_plots():
+    """The setUpModule() of tests that draw: without what draws they are skipped."""
+    try:
+        host.need(*host.PAGE)
+    except errors.Fail as failure:
+        raise unittest.SkipTest(failure.message) from None
 
 
 class Balanced(HTMLParser):

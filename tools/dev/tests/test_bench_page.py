@@ -13,18 +13,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 # pylint: disable=wrong-import-position
 from tests import pages  # noqa: E402
-from textpoke import bench, benchpage, errors, host  # noqa: E402
+from textpoke import bench, benchpage, errors  # noqa: E402
 
 MS = 10**6
 HOSTILE = "</li><script>alert(1)</script>"
 REMOVE = "ftrace_mflr=remove"
 
 
-def setUpModule():
-    try:
-        host.need(*host.PAGE)
-    except errors.Fail as failure:
-        raise unittest.SkipTest(failure.message) from None
+setUpModule = pages.need_plots
 
 
 def figures():

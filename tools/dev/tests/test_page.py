@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 # pylint: disable=wrong-import-position
 from tests import pages  # noqa: E402
-from textpoke import cli, disasm, errors, host, markup, page, paths, plots, recorded, run  # noqa: E402
+from textpoke import cli, disasm, errors, markup, page, paths, plots, recorded, run  # noqa: E402
 from textpoke.replay import Poke  # noqa: E402
 
 ARM64 = disasm.MACHINES["arm64"]
@@ -28,11 +28,7 @@ KALLSYMS = (f"{BASE:x} T _stext", "ffff800080010100 t foo", f"{BASE + 0x200000:x
 OBJDUMP = "   0:\tb\t0x14\n  10:\tnop\n  20:\tbl\t0x18\n"
 
 
-def setUpModule():
-    try:
-        host.need(*host.PAGE)
-    except errors.Fail as failure:
-        raise unittest.SkipTest(failure.message) from None
+setUpModule = pages.need_plots
 
 
 def listing(pokes):

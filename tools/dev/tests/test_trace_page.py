@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 # pylint: disable=wrong-import-position
 from tests import pages  # noqa: E402
-from textpoke import errors, host, markup, tracepage  # noqa: E402
+from textpoke import errors, markup, tracepage  # noqa: E402
 from textpoke.ktap import FAILED, PASSED, Result  # noqa: E402
 from textpoke.tracecolumns import BASE, SERIES, Column  # noqa: E402
 
@@ -24,11 +24,7 @@ HOSTILE = "</li><script>alert(1)</script>"
 SECOND = 10**9
 
 
-def setUpModule():
-    try:
-        host.need(*host.PAGE)
-    except errors.Fail as failure:
-        raise unittest.SkipTest(failure.message) from None
+setUpModule = pages.need_plots
 
 
 def column(name, amiss=0, differs=()):
