@@ -30,16 +30,6 @@ static bool begin(struct text_change *change)
 	return ret > 0;
 }
 
-static int queue(struct text_change *change)
-{
-	if (!change->key)
-		return static_call_group_queue(change->call, change->tramp,
-					       change->func);
-
-	static_key_group_queue(change->key);
-	return 0;
-}
-
 static void end(struct text_change *change, int error)
 {
 	change->error = error;
@@ -50,12 +40,40 @@ static void end(struct text_change *change, int error)
 		static_call_group_end(change->call, change->func, error);
 }
 
+/* Is the key of @change about to be disabled by a request before it? */
+static bool is_being_disabled(struct text_group *group,
+			      const struct text_change *change)
+{
+	struct text_change *earlier;
+
+	list_for_each_entry(earlier, &group->changes, node) {
+		if (earlier == change)
+			break;
+		if (earlier->pending && earlier->key == change->key)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A key that is being enabled says so itself.  One that is being disabled looks as
+ * if it were, and the list is searched for it, if any is.
+ */
 static void begin_all(struct text_group *group)
 {
 	struct text_change *change;
+	bool disabling = false;
 
-	list_for_each_entry(change, &group->changes, node)
+	list_for_each_entry(change, &group->changes, node) {
+		if (disabling && change->key && change->enable &&
+		    is_being_disabled(group, change)) {
+			change->error = -EEXIST;
+			continue;
+		}
 		change->pending = begin(change);
+		if (change->pending && change->key && !change->enable)
+			disabling = true;
+	}
 }
 
 static void end_all(struct text_group *group, int error)
@@ -73,36 +91,59 @@ static bool is_queued(void)
 	return system_state != SYSTEM_BOOTING;
 }
 
-/* Queue what has to change, up to the first that cannot be. */
-static struct text_change *queue_pending(struct text_group *group, int *error)
+/* Queue the calls that have to change, up to the first that cannot be. */
+static struct text_change *queue_calls(struct text_group *group, int *error)
 {
 	struct text_change *change;
 
 	list_for_each_entry(change, &group->changes, node) {
-		*error = change->pending ? queue(change) : 0;
+		if (change->key || !change->pending)
+			continue;
+		*error = static_call_group_queue(change->call, change->tramp,
+						 change->func);
 		if (*error)
 			return change;
 	}
 	return NULL;
 }
 
+/* At boot all sites are changed that can be, one by one, and none is taken back. */
+static int queue_keys(struct text_group *group)
+{
+	struct text_change *change;
+	int ret;
+
+	list_for_each_entry(change, &group->changes, node) {
+		if (!change->key || !change->pending)
+			continue;
+		ret = static_key_group_queue(change->key);
+		if (ret && is_queued())
+			return ret;
+	}
+	return 0;
+}
+
 /*
  * What cannot be queued is left out, and the others are queued anew: some of its
  * sites may be in the queue.  That would not help where nothing can be queued.
+ * Keys come last, so that each tells only once of a site that stays behind.
  */
 static int queue_all(struct text_group *group)
 {
 	struct text_change *bad;
 	int error;
 
-	while ((bad = queue_pending(group, &error))) {
+	while ((bad = queue_calls(group, &error))) {
 		if (is_queued())
 			text_poke_batch_cancel();
 		if (error == -ENOMEM || error == -EIO || error == -EBUSY)
 			return error;
 		end(bad, error);
 	}
-	return 0;
+	error = queue_keys(group);
+	if (error)
+		text_poke_batch_cancel();
+	return error;
 }
 
 static int change_text(struct text_group *group)
@@ -137,15 +178,15 @@ static int empty(struct text_group *group)
  * @group:	the group; empty afterwards
  *
  * A key or call that is already what it shall be is left alone.  One that
- * cannot be queued is left out.  If the batch fails, all keys and calls
- * are as they were, and so is the text.  It may be tried again.  A site of a key
- * whose instruction cannot be changed alone is told of and stays behind, as with
- * static_key_enable(), which is no error.
+ * cannot be queued is left out.  If the batch fails, or there is no memory for it,
+ * all keys and calls are as they were, and so is the text.  It may be tried again.
+ * A site of a key whose instruction cannot be changed alone is told of and stays
+ * behind, as with static_key_enable(), which is no error.
  *
  * Context: Process context, may sleep; takes cpu_hotplug_lock, jump_label_mutex,
  * static_call_mutex and text_mutex, in this order.
  * Return: 0; or the error of the first request that has one, each of which has
- * been told: -EEXIST if a key was in the group already, and else as of
+ * been told: -EEXIST if a key was to change in the group already, and else as of
  * text_poke_batch_add() and text_poke_batch_finish(), all listed in
  * <linux/text_poke.h>.  With -EIO some sites may emulate the new instruction,
  * and what both old and new lead to has to stay.

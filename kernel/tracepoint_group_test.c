@@ -3,17 +3,13 @@
  * KUnit test of tracepoint groups: one batch for all, each probe gets its own
  * data, and what cannot be connected is not.
  */
-#include <kunit/static_stub.h>
 #include <kunit/test.h>
 #include <linux/kthread.h>
-#include <linux/sched.h>
 #include <linux/text_poke.h>
 #include <linux/tracepoint_group.h>
 
-#include <trace/events/text_poke.h>
-
 #include "text_poke/fault.h"
-#include "text_poke/test.h"
+#include "text_poke/tests/test.h"
 
 #define NR 3
 
@@ -78,25 +74,6 @@ static void expect_hits(struct kunit *test, int of_f, int of_g)
 	KUNIT_EXPECT_EQ(test, registered, of_f + of_g > 0);
 }
 
-/* Batches that this task has written; other tasks' do not count. */
-static unsigned int batches;
-static struct task_struct *tester;
-
-static void count_batch(void *unused, unsigned int sites, bool guarded,
-			bool listening)
-{
-	if (current == tester)
-		batches++;
-}
-
-/* How often it was said that something failed. */
-static unsigned int said;
-
-static void hear(const char *what, const void *where, int error)
-{
-	said++;
-}
-
 /* What is to be done with the probes of all three: one bit each. */
 #define ADD_F		1
 #define ADD_G		2
@@ -137,8 +114,7 @@ static int change(unsigned int what)
 		request = add_requests(&group, request, probe_f, &f, true);
 	if (what & ADD_G)
 		request = add_requests(&group, request, probe_g, &g, true);
-	batches = 0;
-	said = 0;
+	text_poke_test_count_anew();
 	ret = tracepoint_group_commit(&group);
 	return list_empty(&group.requests) ? ret : -EBUSY;
 }
@@ -152,16 +128,16 @@ static unsigned int batches_of_calls(void)
 static void many_take_one_batch(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, 0, change(ADD_F));
-	KUNIT_EXPECT_EQ(test, batches, 1);
+	KUNIT_EXPECT_EQ(test, text_poke_test_batches, 1);
 	expect_hits(test, NR, 0);
 	KUNIT_EXPECT_EQ(test, 0, change(ADD_G));
-	KUNIT_EXPECT_EQ(test, batches, batches_of_calls());
+	KUNIT_EXPECT_EQ(test, text_poke_test_batches, batches_of_calls());
 	expect_hits(test, NR, NR);
 	KUNIT_EXPECT_EQ(test, 0, change(REMOVE_F));
-	KUNIT_EXPECT_EQ(test, batches, batches_of_calls());
+	KUNIT_EXPECT_EQ(test, text_poke_test_batches, batches_of_calls());
 	expect_hits(test, 0, NR);
 	KUNIT_EXPECT_EQ(test, 0, change(REMOVE_G));
-	KUNIT_EXPECT_EQ(test, batches, 1);
+	KUNIT_EXPECT_EQ(test, text_poke_test_batches, 1);
 	expect_hits(test, 0, 0);
 }
 
@@ -170,11 +146,11 @@ static void one_tracepoint_may_come_twice(struct kunit *test)
 {
 	times_registered = 0;
 	KUNIT_EXPECT_EQ(test, 0, change(ADD_F | ADD_G));
-	KUNIT_EXPECT_EQ(test, batches, 1);
+	KUNIT_EXPECT_EQ(test, text_poke_test_batches, 1);
 	KUNIT_EXPECT_EQ(test, times_registered, 1);
 	expect_hits(test, NR, NR);
 	KUNIT_EXPECT_EQ(test, 0, change(REMOVE_F | REMOVE_G));
-	KUNIT_EXPECT_EQ(test, batches, 1);
+	KUNIT_EXPECT_EQ(test, text_poke_test_batches, 1);
 	expect_hits(test, 0, 0);
 }
 
@@ -212,7 +188,7 @@ static void expect_errors(struct kunit *test, int of_f, int of_g)
 	int i;
 
 	text_poke_fail_no_more();
-	KUNIT_EXPECT_EQ(test, said, 1);
+	KUNIT_EXPECT_EQ(test, text_poke_test_failures, 1);
 	for (i = 0; i < NR; i++)
 		KUNIT_EXPECT_NE(test, 0, requests[i].error);
 	expect_hits(test, of_f, of_g);
@@ -243,7 +219,7 @@ static void what_cannot_be_removed_is_not_called(struct kunit *test)
 	text_poke_fail_at(TEXT_POKE_FAULT_MAP, 0);
 	KUNIT_EXPECT_EQ(test, 0, change(REMOVE_F));
 	text_poke_fail_no_more();
-	KUNIT_EXPECT_EQ(test, said, 1);
+	KUNIT_EXPECT_EQ(test, text_poke_test_failures, 1);
 	expect_hits(test, 0, 0);
 
 	if (batches_of_calls()) {
@@ -270,6 +246,27 @@ static void a_failed_exchange_leaves_none(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, change(ADD_G));
 	expect_hits(test, 0, NR);
 	KUNIT_EXPECT_EQ(test, 0, change(REMOVE_G));
+}
+
+/* It stays, for what was to be removed is another, which was not even there. */
+static void a_failure_leaves_what_was_not_to_go(struct kunit *test)
+{
+	int i;
+
+	if (!batches_of_calls())
+		kunit_skip(test, "no static calls");
+	KUNIT_EXPECT_EQ(test, 0, change(ADD_F));
+	text_poke_fail_at(TEXT_POKE_FAULT_MAP, 0);
+	KUNIT_EXPECT_NE(test, 0, change(REMOVE_G | ADD_G));
+	text_poke_fail_no_more();
+	KUNIT_EXPECT_EQ(test, text_poke_test_failures, 1);
+	for (i = 0; i < NR; i++) {
+		KUNIT_EXPECT_EQ(test, 0, requests[i].error);
+		KUNIT_EXPECT_NE(test, 0, requests[NR + i].error);
+	}
+	expect_hits(test, NR, 0);
+	KUNIT_EXPECT_EQ(test, 0, change(REMOVE_F));
+	expect_hits(test, 0, 0);
 }
 
 static int go_on_hitting(void *unused)
@@ -302,19 +299,6 @@ static void each_probe_gets_its_own_data(struct kunit *test)
 	expect_hits(test, 0, 0);
 }
 
-static int tracepoint_init(struct kunit *test)
-{
-	kunit_activate_static_stub(test, text_poke_failed, hear);
-	tester = current;
-	return register_trace_text_poke_batch_begin(count_batch, NULL);
-}
-
-static void tracepoint_exit(struct kunit *test)
-{
-	unregister_trace_text_poke_batch_begin(count_batch, NULL);
-	tracepoint_synchronize_unregister();
-}
-
 static struct kunit_case tracepoint_cases[] = {
 	KUNIT_CASE(many_take_one_batch),
 	KUNIT_CASE(one_tracepoint_may_come_twice),
@@ -323,14 +307,15 @@ static struct kunit_case tracepoint_cases[] = {
 	KUNIT_CASE(what_cannot_be_connected_is_not),
 	KUNIT_CASE(what_cannot_be_removed_is_not_called),
 	KUNIT_CASE(a_failed_exchange_leaves_none),
+	KUNIT_CASE(a_failure_leaves_what_was_not_to_go),
 	KUNIT_CASE(each_probe_gets_its_own_data),
 	{}
 };
 
 static struct kunit_suite tracepoint_suite = {
 	.name		= "text_poke_tracepoint",
-	.init		= tracepoint_init,
-	.exit		= tracepoint_exit,
+	.init		= text_poke_test_count_batches,
+	.exit		= text_poke_test_count_no_more,
 	.test_cases	= tracepoint_cases,
 };
 

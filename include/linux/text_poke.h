@@ -184,7 +184,7 @@ struct pt_regs;
  * @len:	how many bytes; at most TEXT_POKE_MAX
  * @data:	a literal that the text reads and never executes
  * @trap:	a CPU that runs @addr may take a trap there
- * @pass:	the trap is that of another user, which handles it; set by
+ * @foreign:	the trap is that of another user, which handles it; set by
  *		arch_text_poke_prepare()
  * @ool:	the new instruction is executed out of line meanwhile; set by
  *		arch_text_poke_prepare()
@@ -202,7 +202,7 @@ struct text_poke_site {
 	u8 len;
 	bool data;
 	bool trap;
-	bool pass;
+	bool foreign;
 	bool ool;
 	void *slot;
 	struct arch_text_poke_insn insn;
@@ -295,7 +295,7 @@ extern struct text_poke_function arch_text_poke_trap_path[];
  *		not always @site->new
  *
  * The core calls it when a site is queued.  If @old or @new is a breakpoint
- * that another user handles, it sets @site->pass instead of decoding, and
+ * that another user handles, it sets @site->foreign instead of decoding, and
  * arch_text_poke_trap() gives that breakpoint.  If the instruction does the
  * same at any other address, it may set @site->ool.
  *
@@ -314,7 +314,7 @@ int arch_text_poke_prepare(struct text_poke_site *site, const void *emulate);
  * there: one that can be emulated, or executed out of line.  False for what
  * others rely on to find there, as a landing pad, a constant or BUG(), and for
  * what is no instruction, as the end of a longer one.  Not asked if
- * @site->pass.
+ * @site->foreign.
  *
  * Context: Process context, text_mutex held.
  * Return: true if so.

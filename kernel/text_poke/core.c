@@ -365,7 +365,7 @@ static bool is_text(void *addr, size_t len)
  */
 static bool may_replace(const struct text_poke_site *site)
 {
-	if (site->pass)
+	if (site->foreign)
 		return !arch_text_poke_maybe_bug(site) ||
 		       !find_bug((unsigned long)site->addr);
 	return arch_text_poke_replaceable(site);
@@ -379,7 +379,7 @@ static int init_trap(struct text_poke_site *site)
 	site->ool &= site->trap;
 	if (site->trap)
 		return 0;
-	return site->pass || !arch_text_poke_atomic(site) ? -EOPNOTSUPP : 0;
+	return site->foreign || !arch_text_poke_atomic(site) ? -EOPNOTSUPP : 0;
 }
 
 static int init_insn(struct text_poke_site *site, void *addr, const void *old,

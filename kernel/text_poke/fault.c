@@ -6,9 +6,9 @@
  */
 #include <kunit/static_stub.h>
 #include <linux/debugfs.h>
-#include <linux/delay.h>
 #include <linux/fault-inject.h>
 #include <linux/init.h>
+#include <linux/ktime.h>
 #include <linux/text_poke.h>
 
 #include "fault.h"
@@ -101,6 +101,15 @@ static void forget_plans(void)
 	WRITE_ONCE(planned.by, NULL);
 }
 
+/* By the clock: mdelay() counts loops, which take longer or shorter on a busy host. */
+static void wait_busily(u32 ms)
+{
+	u64 end = ktime_get_ns() + (u64)ms * NSEC_PER_MSEC;
+
+	while (ktime_get_ns() < end)
+		cpu_relax();
+}
+
 /**
  * text_poke_dawdle - let something take long
  *
@@ -112,7 +121,7 @@ void text_poke_dawdle(void)
 {
 	KUNIT_STATIC_STUB_REDIRECT(text_poke_dawdle);
 
-	mdelay(READ_ONCE(fail_text_poke.delay));
+	wait_busily(READ_ONCE(fail_text_poke.delay));
 }
 
 /* What others do meanwhile works. */

@@ -172,7 +172,7 @@ static __always_inline const struct text_poke_site *find_site(const void *addr)
 	site = text_poke_site_at(published, i);
 	if (site->addr != addr)
 		return NULL;
-	return site->trap && !site->pass ? site : NULL;
+	return site->trap && !site->foreign ? site : NULL;
 }
 
 static __always_inline void put_batch(struct text_poke_cpu *this)

@@ -114,9 +114,9 @@ int arch_text_poke_prepare(struct text_poke_site *site, const void *emulate)
 	if (read_insn(site->new) == AARCH64_BREAK_FAULT)
 		return -ERANGE;
 
-	site->pass = is_probe(read_insn(site->old)) ||
+	site->foreign = is_probe(read_insn(site->old)) ||
 		     is_probe(read_insn(site->new));
-	if (site->pass)
+	if (site->foreign)
 		return 0;
 
 	site->insn.insn = read_insn(emulate);
@@ -137,7 +137,7 @@ bool arch_text_poke_maybe_bug(const struct text_poke_site *site)
 
 void arch_text_poke_trap(const struct text_poke_site *site, void *unit)
 {
-	u32 insn = site->pass ? BRK64_OPCODE_KPROBES : TEXT_POKE_BRK_INSN;
+	u32 insn = site->foreign ? BRK64_OPCODE_KPROBES : TEXT_POKE_BRK_INSN;
 	__le32 brk = cpu_to_le32(insn);
 
 	memcpy(unit, &brk, sizeof(brk));

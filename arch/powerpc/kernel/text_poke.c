@@ -174,8 +174,8 @@ int arch_text_poke_prepare(struct text_poke_site *site, const void *emulate)
 	if (!new)
 		return -ERANGE;
 
-	site->pass = is_probe(old) || is_probe(new);
-	if (site->pass)
+	site->foreign = is_probe(old) || is_probe(new);
+	if (site->foreign)
 		return 0;
 	if (is_prefix(new))
 		return -EINVAL;
@@ -213,7 +213,7 @@ bool arch_text_poke_maybe_bug(const struct text_poke_site *site)
 
 void arch_text_poke_trap(const struct text_poke_site *site, void *unit)
 {
-	u32 trap = site->pass ? BREAKPOINT_INSTRUCTION : TEXT_POKE_TRAP_INSN;
+	u32 trap = site->foreign ? BREAKPOINT_INSTRUCTION : TEXT_POKE_TRAP_INSN;
 
 	memcpy(unit, &trap, sizeof(trap));
 }
@@ -227,7 +227,7 @@ static bool is_patch_class(u32 insn)
 /* A kprobe's trap is the guard, and there is no more than one store of it. */
 bool arch_text_poke_atomic(const struct text_poke_site *site)
 {
-	return site->pass || (is_patch_class(read_insn(site->old)) &&
+	return site->foreign || (is_patch_class(read_insn(site->old)) &&
 			      is_patch_class(read_insn(site->new)));
 }
 

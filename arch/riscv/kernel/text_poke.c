@@ -186,8 +186,8 @@ int arch_text_poke_prepare(struct text_poke_site *site, const void *emulate)
 	if (!read_insn(site->new, site->len))
 		return -ERANGE;
 
-	site->pass = is_others_trap(site);
-	return site->pass ? 0 : decode(site, emulate);
+	site->foreign = is_others_trap(site);
+	return site->foreign ? 0 : decode(site, emulate);
 }
 
 #ifdef CONFIG_KPROBES

@@ -172,8 +172,8 @@ static bool is_others_trap(const struct text_poke_site *site)
 
 int arch_text_poke_prepare(struct text_poke_site *site, const void *emulate)
 {
-	site->pass = is_others_trap(site);
-	return site->pass ? 0 : decode(site, emulate);
+	site->foreign = is_others_trap(site);
+	return site->foreign ? 0 : decode(site, emulate);
 }
 
 /*
@@ -215,7 +215,7 @@ void arch_text_poke_trap(const struct text_poke_site *site, void *unit)
 /* One byte, and INT3 is the old or the new one. */
 bool arch_text_poke_atomic(const struct text_poke_site *site)
 {
-	return site->pass && site->len == INT3_INSN_SIZE;
+	return site->foreign && site->len == INT3_INSN_SIZE;
 }
 
 /**

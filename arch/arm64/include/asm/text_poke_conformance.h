@@ -20,7 +20,7 @@
 
 /*
  * Instructions, and what the backend says about them: name, bytes, length,
- * return value, atomic, pass, ool, kept.  Atomic are those that B2.2.5 lists.
+ * return value, atomic, foreign, ool, kept.  Atomic are those that B2.2.5 lists.
  */
 #define TEXT_POKE_TEST_INSN(name, b3, b2, b1, b0, ...)			\
 	{ name, { 0x##b0, 0x##b1, 0x##b2, 0x##b3 }, 4, __VA_ARGS__ }

@@ -21,7 +21,7 @@
 
 /*
  * Instructions, and what the backend says about them: name, bytes, length,
- * return value, atomic, pass, ool, kept.  Atomic is the patch class.
+ * return value, atomic, foreign, ool, kept.  Atomic is the patch class.
  */
 #define TEXT_POKE_TEST_INSN(name, b3, b2, b1, b0, ...)			\
 	{ name, { 0x##b0, 0x##b1, 0x##b2, 0x##b3 }, 4, __VA_ARGS__ }

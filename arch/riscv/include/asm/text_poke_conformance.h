@@ -17,7 +17,7 @@
 
 /*
  * Instructions, and what the backend says about them: name, bytes, length,
- * return value, atomic, pass, ool.  All of them are atomic where these tests put
+ * return value, atomic, foreign, ool.  All of them are atomic where these tests put
  * them, which is on a boundary of their own size.
  */
 #define TEXT_POKE_TEST_INSN(name, b3, b2, b1, b0, ...)			\

@@ -27,7 +27,7 @@
 
 /*
  * Instructions, and what the backend says about them: name, bytes, length,
- * return value, atomic, pass, padded.  None of them is atomic.
+ * return value, atomic, foreign, padded.  None of them is atomic.
  */
 #define TEXT_POKE_TEST_INSNS {						\
 	{ "nop", { BYTES_NOP1 }, 1 },					\
@@ -91,7 +91,7 @@
 	{ "jle ahead", { 0x0f, 0x8e, 0xff, 0xff, 0xff, 0x7f }, 6 },	\
 	{ "jnle . - 2", { 0x7f, 0xfc }, 2 },				\
 	{ "jnle back", { 0x0f, 0x8f, 0x00, 0x00, 0x00, 0x80 }, 6 },	\
-	{ "int3", { 0xcc }, 1, .pass = true },				\
+	{ "int3", { 0xcc }, 1, .foreign = true },			\
 	{ "two instructions", { 0x90, 0x90 }, 2, -EINVAL },		\
 	{ "nop padded", { 0x90, 0xcc }, 2, -EINVAL },			\
 	{ "call padded", { 0xe8, 0, 0, 0, 0, 0xcc }, 6, -EINVAL },	\

@@ -262,6 +262,26 @@ static void check_entries(void)
 				 bpf_entries(), bpf_runs());
 }
 
+/* What was told about the place, before the record and after it. */
+static void report_unannounced(const struct session *s, const struct poke *p)
+{
+	static const char * const words[] = {
+		[ANNOUNCED]	= "announced",
+		[WITHDRAWN]	= "withdrawn",
+		[LOADED]	= "loaded",
+		[UNLOADED]	= "unloaded",
+	};
+
+	print_poke(stdout, p);
+	for (size_t i = 0; i < s->notes.nr; i++) {
+		const struct note *note = &s->notes.v[i];
+
+		if (note_covers(note, p->addr))
+			ksft_print_msg("%llu %s %llx, %zu bytes\n", note->time,
+				       words[note->kind], note->addr, note->len);
+	}
+}
+
 /* The same for trampolines, slots, BPF and modules. */
 static void check_side(const struct session *s, const struct pokes *p)
 {
@@ -284,7 +304,7 @@ static void check_side(const struct session *s, const struct pokes *p)
 			 "code_outside_text_is_announced: %zu times, %zu records without\n",
 			 notes_count(&s->notes, ANNOUNCED), missing);
 	if (missing)
-		print_poke(stdout, first);
+		report_unannounced(s, first);
 	check_slots(p);
 	check_entries();
 }

@@ -29,10 +29,10 @@
  * mutant compare in published_batch: "->addr < addr)" -> "->addr <= addr)"
  * mutant other-site in published_batch: "if (site->addr != addr)" -> "if (0)"
  * mutant number in published_batch: "if (i >= nr)" -> "if (i >= nr - 1)"
- * mutant passed-on in published_batch: "site->trap && !site->pass"
+ * mutant passed-on in published_batch: "site->trap && !site->foreign"
  *	-> "site->trap"
- * mutant not-trapping in published_batch: "site->trap && !site->pass"
- *	-> "!site->pass"
+ * mutant not-trapping in published_batch: "site->trap && !site->foreign"
+ *	-> "!site->foreign"
  * mutant put in published_batch: "	put_batch(this);" -> ""
  * mutant refs in retired_batch: "raw_atomic_inc_not_zero(&this->refs)"
  *	-> "raw_atomic_inc_not_zero(&this->refs) && 0"
@@ -149,7 +149,7 @@ static void publish_any(void)
 		assume(!i || at[i - 1] < at[i]);
 		sites[i].addr = text + at[i];
 		sites[i].trap = trap[i];
-		sites[i].pass = pass[i];
+		sites[i].foreign = pass[i];
 		pages[i / TEXT_POKE_PER_INDEX][i % TEXT_POKE_PER_INDEX] = &sites[i];
 	}
 	queue.nr = nr;
@@ -171,7 +171,7 @@ static const struct text_poke_site *owner(const void *addr)
 	unsigned int i;
 
 	for (i = 0; i < NR; i++)
-		if (i < nr && sites[i].addr == addr && sites[i].trap && !sites[i].pass)
+		if (i < nr && sites[i].addr == addr && sites[i].trap && !sites[i].foreign)
 			found = &sites[i];
 	return found;
 }

@@ -217,7 +217,7 @@ void decoded(void)
 	enum kind kind = kind_of(site.new);
 	int ret = arch_text_poke_prepare(&site, site.new);
 
-	assume(!site.pass);
+	assume(!site.foreign);
 	prove((ret == 0) == (kind != OTHER && fills(&site)),
 	      "accepted is what can be emulated");
 	assume(!ret);
@@ -267,7 +267,7 @@ void pass(void)
 	/* Whose INT3 it is after b: kprobes', unless a longer one replaces it. */
 	others = site.new[0] == 0xcc || (site.old[0] == 0xcc && site.len == 1);
 	arch_text_poke_prepare(&site, site.new);
-	prove(site.pass == others, "a trap of others is passed on");
+	prove(site.foreign == others, "a trap of others is passed on");
 }
 
 void encode(void)

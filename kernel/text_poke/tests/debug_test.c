@@ -10,7 +10,7 @@
 
 #include <asm/text_poke_test.h>
 
-#include "debug.h"
+#include "../debug.h"
 #include "test.h"
 
 static void poke_heard(struct kunit *test, const void *old, const void *new)

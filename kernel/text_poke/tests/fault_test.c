@@ -24,7 +24,7 @@
 #include <asm/sections.h>
 #include <asm/text_poke_test.h>
 
-#include "fault.h"
+#include "../fault.h"
 #include "test.h"
 
 /* More than any way to change one instruction has of anything. */

@@ -15,7 +15,7 @@
 
 #include <asm/text_poke_test.h>
 
-#include "fault.h"
+#include "../fault.h"
 #include "test.h"
 
 /* More than any of these changes has of anything. */

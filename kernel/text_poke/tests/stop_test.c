@@ -20,9 +20,9 @@
 #include <linux/text_poke.h>
 #include <linux/trace_events.h>
 
-#include "fault.h"
-#include "internal.h"
-#include "listener.h"
+#include "../fault.h"
+#include "../internal.h"
+#include "../listener.h"
 #include "test.h"
 
 #define NR_PROBES	64

@@ -12,8 +12,8 @@
 
 #include <asm/text_poke_test.h>
 
-#include "internal.h"
-#include "replaced.h"
+#include "../internal.h"
+#include "../replaced.h"
 
 struct kunit;
 
@@ -102,6 +102,17 @@ text_poke_test_queue(const struct text_poke_site *sites, unsigned int nr);
 /* From here on, warnings of the core are kept here: the first of them. */
 extern const char *text_poke_test_said;
 void text_poke_test_hear(bool on);
+
+/*
+ * For the init and the exit of a suite: batches that this task has written, other
+ * tasks' do not count; and how often text_poke_failed() was called, which says
+ * nothing meanwhile.
+ */
+int text_poke_test_count_batches(struct kunit *test);
+void text_poke_test_count_no_more(struct kunit *test);
+
+extern unsigned int text_poke_test_batches, text_poke_test_failures;
+void text_poke_test_count_anew(void);
 
 /* From here to the end of the case an event listens. */
 void text_poke_test_listen(struct kunit *test);

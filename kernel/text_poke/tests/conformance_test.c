@@ -38,7 +38,7 @@
  * @len:	its length
  * @ret:	what arch_text_poke_prepare() returns when this is to be written
  * @atomic:	may be exchanged with another such one while it is executed
- * @pass:	a breakpoint that another user handles
+ * @foreign:	a breakpoint that another user handles
  * @padded:	with traps, which it never gets to
  * @ool:	the handler has it executed out of line
  * @kept:	may not be replaced
@@ -50,7 +50,7 @@ struct insn {
 	u8 len;
 	int ret;
 	bool atomic;
-	bool pass;
+	bool foreign;
 	bool padded;
 	bool ool;
 	bool kept;
@@ -80,7 +80,7 @@ static int prepare(struct text_poke_site *site, const struct insn *old,
 
 static bool is_emulated(const struct insn *insn)
 {
-	return !insn->ret && !insn->pass && !insn->ool;
+	return !insn->ret && !insn->foreign && !insn->ool;
 }
 
 static void decoder_knows_what_can_be_acted_as(struct kunit *test)
@@ -94,7 +94,7 @@ static void decoder_knows_what_can_be_acted_as(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, ret, insn->ret, "%s", insn->name);
 		if (ret)
 			continue;
-		KUNIT_EXPECT_EQ_MSG(test, site.pass, insn->pass, "%s",
+		KUNIT_EXPECT_EQ_MSG(test, site.foreign, insn->foreign, "%s",
 				    insn->name);
 		KUNIT_EXPECT_EQ_MSG(test, site.ool, insn->ool, "%s",
 				    insn->name);
@@ -108,7 +108,7 @@ static void only_what_could_be_put_there_may_go(struct kunit *test)
 	const struct insn *insn;
 
 	for (insn = insns; insn < INSNS_END; insn++) {
-		if (insn->pass)
+		if (insn->foreign)
 			continue;
 		prepare(&site, insn, insn, insn->bytes);
 		KUNIT_EXPECT_EQ_MSG(test, arch_text_poke_replaceable(&site),
@@ -144,7 +144,7 @@ static void cut_off_instructions_are_refused(struct kunit *test)
 static bool is_exchangeable(const struct insn *old, const struct insn *new)
 {
 	return (old->atomic && new->atomic) ||
-	       (!TEXT_POKE_TEST_ATOMIC_ONLY && (old->pass || new->pass));
+	       (!TEXT_POKE_TEST_ATOMIC_ONLY && (old->foreign || new->foreign));
 }
 
 static void only_atomic_pairs_are_exchanged_directly(struct kunit *test)
@@ -194,7 +194,7 @@ static void traps_are_as_the_manual_has_them(struct kunit *test)
 
 	text_poke_test_trap(ours);
 	for (insn = insns; insn < INSNS_END; insn++) {
-		if (prepare(&site, NULL, insn, insn->bytes) || site.pass)
+		if (prepare(&site, NULL, insn, insn->bytes) || site.foreign)
 			continue;
 		arch_text_poke_trap(&site, theirs);
 		KUNIT_EXPECT_MEMEQ(test, ours, theirs, TEXT_POKE_UNIT);
@@ -208,7 +208,7 @@ static void passed_traps_are_those_of_their_owner(struct kunit *test)
 	u8 unit[TEXT_POKE_UNIT];
 
 	for (insn = insns; insn < INSNS_END; insn++) {
-		if (!insn->pass || prepare(&site, NULL, insn, insn->bytes))
+		if (!insn->foreign || prepare(&site, NULL, insn, insn->bytes))
 			continue;
 		arch_text_poke_trap(&site, unit);
 		KUNIT_EXPECT_MEMEQ(test, unit, insn->bytes, TEXT_POKE_UNIT);
@@ -361,7 +361,7 @@ static void handler_acts_as_random_instructions(struct kunit *test)
 				      prandom_u32_state(&rnd),
 				      prandom_u32_state(&rnd));
 		taken = !prepare(&site, NULL, &insn, insn.bytes) &&
-			!site.pass && !site.ool;
+			!site.foreign && !site.ool;
 		KUNIT_ASSERT_EQ_MSG(test, taken, reference_knows(&insn), "%*ph",
 				    insn.len, insn.bytes);
 		if (taken)
@@ -381,7 +381,7 @@ static void handler_leaves_passed_traps_alone(struct kunit *test)
 		.addr	= unit,
 		.len	= LEN,
 		.trap	= true,
-		.pass	= true,
+		.foreign = true,
 	};
 	u8 stack[STACK] __aligned(16);
 	struct pt_regs regs, untouched;

@@ -2,6 +2,7 @@
 /*
  * What the KUnit suites of the text poke core share: see test.h.
  */
+#include <kunit/static_stub.h>
 #include <kunit/test.h>
 #include <linux/memory.h>
 #include <linux/mutex.h>
@@ -9,8 +10,10 @@
 #include <linux/sched.h>
 #include <linux/text_poke.h>
 
-#include "internal.h"
-#include "listener.h"
+#include <trace/events/text_poke.h>
+
+#include "../internal.h"
+#include "../listener.h"
 #include "test.h"
 
 struct text_poke_replaced text_poke_replaced;
@@ -102,6 +105,40 @@ void text_poke_test_hear(bool on)
 void text_poke_test_replace_nothing(void)
 {
 	WRITE_ONCE(text_poke_replaced.in, NULL);
+}
+
+unsigned int text_poke_test_batches, text_poke_test_failures;
+static struct task_struct *tester;
+
+static void count_batch(void *unused, unsigned int sites, bool guarded,
+			bool listening)
+{
+	if (current == tester)
+		text_poke_test_batches++;
+}
+
+static void count_failure(const char *what, const void *where, int error)
+{
+	text_poke_test_failures++;
+}
+
+void text_poke_test_count_anew(void)
+{
+	text_poke_test_batches = 0;
+	text_poke_test_failures = 0;
+}
+
+int text_poke_test_count_batches(struct kunit *test)
+{
+	kunit_activate_static_stub(test, text_poke_failed, count_failure);
+	tester = current;
+	return register_trace_text_poke_batch_begin(count_batch, NULL);
+}
+
+void text_poke_test_count_no_more(struct kunit *test)
+{
+	unregister_trace_text_poke_batch_begin(count_batch, NULL);
+	tracepoint_synchronize_unregister();
 }
 
 static struct text_poke_queue test_queue;

@@ -26,7 +26,7 @@
 #include <asm/sections.h>
 #include <asm/text_poke_test.h>
 
-#include "fault.h"
+#include "../fault.h"
 #include "test.h"
 
 static u8 nop[LEN], jump[LEN], odd[LEN];

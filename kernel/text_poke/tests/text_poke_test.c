@@ -26,7 +26,7 @@
 #include <asm/sections.h>
 #include <asm/text_poke_test.h>
 
-#include "listener.h"
+#include "../listener.h"
 #include "test.h"
 
 /* How often a guarded site is stored to: trap, tail if there is one, unit. */

@@ -27,7 +27,7 @@
 
 #include <asm/text_poke_test.h>
 
-#include "phase.h"
+#include "../phase.h"
 #include "test.h"
 
 /* The test goes on until all of this has happened, or for so many seconds. */

@@ -27,9 +27,9 @@
 
 #include <asm/text_poke_test.h>
 
-#include "fault.h"
-#include "internal.h"
-#include "listener.h"
+#include "../fault.h"
+#include "../internal.h"
+#include "../listener.h"
 
 /* Where there is no bpf_arch_text_poke() there is no row either. */
 #ifdef TEXT_POKE_TEST_BPF_ASM
