@@ -21,7 +21,9 @@
  *   tail     what follows the unit, if anything
  *   trap     a breakpoint instruction that fits into a unit
  *   batch    the sites that change together
- *   sync     every online CPU has refetched its instructions
+ *   sync     every online CPU has refetched its instructions, or is in user mode
+ *            and does so before it executes any of the kernel's, see
+ *            <linux/text_poke_catch_up.h>
  *   record   PERF_RECORD_TEXT_POKE
  *   event    a perf event; it listens if it asked for records
  *
@@ -170,6 +172,7 @@
 #include <linux/compiler.h>
 #include <linux/types.h>
 
+struct cpumask;
 struct pt_regs;
 
 #ifdef CONFIG_TEXT_POKE
@@ -249,7 +252,7 @@ void text_poke_failed(const char *what, const void *where, int error);
 void text_poke_settle(void);
 void text_poke_cpu_online(void);
 void text_poke_sync_by_ipi(void);
-void text_poke_sync_by_fence(void (*fence)(void));
+void text_poke_sync_by_fence(void (*fence)(const struct cpumask *cpus));
 
 /*
  * What an architecture gives
@@ -397,6 +400,14 @@ void arch_text_poke_sync_cpu(void);
  * Return: the address of the trap instruction.
  */
 void *arch_text_poke_trap_addr(const struct pt_regs *regs);
+
+/*
+ * An architecture may select HAVE_TEXT_POKE_CATCH_UP, which says what that
+ * promises.  Then <asm/text_poke.h> defines arch_text_poke_catch_up(): as
+ * arch_text_poke_sync_cpu(), but it is called when a CPU has entered the kernel,
+ * also from an NMI, so it is always inlined.  Where there is a section for entry
+ * code, TEXT_POKE_HAS_ENTRY_TEXT is defined, too.
+ */
 
 /**
  * arch_text_poke_is_trap - read the text again

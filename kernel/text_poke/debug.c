@@ -11,6 +11,7 @@
  * the second sync leads from SYNCED to LEFT.  What is stored must be flushed
  * before the next sync, at the address that executes and with the alias gone;
  * a sync must have been through every CPU that was online before and after it;
+ * or have left it alone in user mode, where no CPU may come to a site;
  * and all of it happens with text_mutex held.  While a site traps the poker is
  * not preempted, and while text is mapped it stores no more often than it may.
  *
@@ -295,6 +296,12 @@ void text_poke_check_refetched(void)
 	this_cpu_write(refetched_in, READ_ONCE(sync_round));
 }
 
+/* It was asked, and looks before it runs what may be changed. */
+void text_poke_check_left_alone(int cpu)
+{
+	WRITE_ONCE(per_cpu(refetched_in, cpu), sync_round);
+}
+
 void text_poke_check_all_refetched(void)
 {
 	int cpu;
@@ -330,6 +337,17 @@ static enum text_poke_stage after_sync(enum text_poke_stage stage)
 	}
 }
 
+/* A CPU that counts as in user mode has not refetched, and runs no site. */
+static void check_early_traps(void)
+{
+	static u64 before;
+	u64 now = text_poke_early_traps();
+
+	expect_at(now == before, "a site was run in what counts as user mode",
+		  first_addr());
+	before = now;
+}
+
 /* A CPU that went offline meanwhile, or came online, is not asked. */
 static void check_cpus(void)
 {
@@ -345,6 +363,7 @@ void text_poke_check_sync_end(void)
 	unsigned int i;
 
 	check_cpus();
+	check_early_traps();
 	for (i = 0; i < nr_sites(); i++) {
 		struct text_poke_site *site = site_at(i);
 

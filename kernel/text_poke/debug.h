@@ -94,6 +94,8 @@ void text_poke_check_end(void);
 
 /* On every CPU that has refetched: from an interrupt, or in bring-up. */
 void text_poke_check_refetched(void);
+/* By the poker, which leaves a CPU alone. */
+void text_poke_check_left_alone(int cpu);
 /* By the CPU that had them all refetch. */
 void text_poke_check_all_refetched(void);
 /* On a CPU that comes online, once it counts as such. */
@@ -116,6 +118,7 @@ static inline void text_poke_check_record(struct text_poke_site *site) { }
 static inline void text_poke_check_undo(void) { }
 static inline void text_poke_check_end(void) { }
 static inline void text_poke_check_refetched(void) { }
+static inline void text_poke_check_left_alone(int cpu) { }
 static inline void text_poke_check_all_refetched(void) { }
 static inline void text_poke_check_online(void) { }
 

@@ -23,6 +23,10 @@ static const struct {
 	{ "records",		&text_poke_stats.records },
 	{ "refused",		&text_poke_stats.refused },
 	{ "rolled_back",	&text_poke_stats.rolled_back },
+#ifdef CONFIG_TEXT_POKE_CATCH_UP
+	{ "unwatched",		&text_poke_stats.unwatched },
+	{ "left_alone",		&text_poke_stats.left_alone },
+#endif
 };
 
 static u64 read_counter(const u64 *value)

@@ -375,7 +375,9 @@ int text_poke_write_batch(void)
 	listening = perf_text_poke_enabled();
 	guarded = listening || !batch_is_atomic();
 
+	text_poke_catch_up_begin(&text_poke_batch);
 	ret = write_traced(guarded, listening);
+	text_poke_catch_up_end();
 	text_poke_batch_ends();
 
 	text_poke_stats.batches++;

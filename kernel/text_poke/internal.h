@@ -18,6 +18,9 @@
  * @records:	records emitted, those of a reversal included
  * @refused:	sites or batches turned down
  * @rolled_back: batches that failed midway
+ * @unwatched:	batches with a site in what runs while a CPU counts as in user
+ *		mode, so that every CPU was interrupted
+ * @left_alone:	how often a CPU in user mode was not
  *
  * Written under text_mutex; read without.
  */
@@ -32,6 +35,8 @@ struct text_poke_stats {
 	u64 records;
 	u64 refused;
 	u64 rolled_back;
+	u64 unwatched;
+	u64 left_alone;
 };
 
 extern struct text_poke_stats text_poke_stats;
@@ -172,6 +177,29 @@ bool text_poke_in_trap_path(const void *addr);
 int text_poke_write(void *addr, const void *bytes, size_t len);
 void text_poke_record(const void *addr, const void *old, size_t old_len,
 		      const void *new, size_t new_len);
+
+#ifdef CONFIG_TEXT_POKE_CATCH_UP
+
+bool text_poke_leaves_alone(int cpu);
+void text_poke_catch_up_begin(const struct text_poke_queue *batch);
+void text_poke_catch_up_end(void);
+
+#else /* !CONFIG_TEXT_POKE_CATCH_UP */
+
+static inline bool text_poke_leaves_alone(int cpu) { return false; }
+static inline void
+text_poke_catch_up_begin(const struct text_poke_queue *batch) { }
+static inline void text_poke_catch_up_end(void) { }
+
+#endif /* CONFIG_TEXT_POKE_CATCH_UP */
+
+#if defined(CONFIG_TEXT_POKE_CATCH_UP) && defined(CONFIG_TEXT_POKE_DEBUG)
+bool text_poke_trap_is_early(void);
+u64 text_poke_early_traps(void);
+#else
+static __always_inline bool text_poke_trap_is_early(void) { return false; }
+static inline u64 text_poke_early_traps(void) { return 0; }
+#endif
 
 #ifdef CONFIG_HAVE_TEXT_POKE_SLOTS
 

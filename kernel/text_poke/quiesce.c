@@ -2,6 +2,7 @@
 /*
  * Waiting until no task is where instructions have changed, or will change.
  */
+#include <linux/context_tracking_state.h>
 #include <linux/cpumask.h>
 #include <linux/kernel.h>
 #include <linux/lockdep.h>
@@ -33,6 +34,9 @@ static int nothing(void *unused)
  *     cpus_read_lock()
  *       wait for CPU2
  *
+ * A CPU in user mode has left all of that, and its idle task is where it gave
+ * the CPU away.
+ *
  * A CPU that comes or goes meanwhile, and cannot be asked, runs with interrupts
  * off while RCU watches it, and synchronize_rcu_tasks() waits for such.
  */
@@ -41,7 +45,8 @@ static void switch_every_cpu(void)
 	int cpu;
 
 	for_each_online_cpu(cpu)
-		stop_one_cpu(cpu, nothing, NULL);
+		if (!IS_ENABLED(CONFIG_TEXT_POKE_CATCH_UP) || !ct_in_user_cpu(cpu))
+			stop_one_cpu(cpu, nothing, NULL);
 }
 
 /**

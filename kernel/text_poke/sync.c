@@ -1,16 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * How every CPU comes to refetch what is stored: by an interrupt, by a fence of
- * the architecture's, or, for one that comes online, in bring-up.
+ * the architecture's, on its way out of user mode, or, for one that comes online,
+ * in bring-up.
  *
- * arch_text_poke_sync() calls one of the first two.
+ * arch_text_poke_sync() calls one of the first two, for all CPUs but those that
+ * will do so by themselves.
  */
+#include <linux/cleanup.h>
 #include <linux/cpumask.h>
+#include <linux/preempt.h>
 #include <linux/smp.h>
 #include <linux/text_poke.h>
 
 #include "debug.h"
 #include "internal.h"
+
+static bool must_interrupt(int cpu, void *unused)
+{
+	return !text_poke_leaves_alone(cpu);
+}
 
 static void refetch(void *unused)
 {
@@ -21,25 +30,37 @@ static void refetch(void *unused)
 /**
  * text_poke_sync_by_ipi - make every online CPU refetch by an interrupt
  *
+ * But for those in user mode, see <linux/text_poke_catch_up.h>.
+ *
  * Context: Process context, interrupts on.
  */
 void text_poke_sync_by_ipi(void)
 {
-	on_each_cpu(refetch, NULL, true);
+	on_each_cpu_cond(must_interrupt, refetch, NULL, true);
 }
 
 /**
  * text_poke_sync_by_fence - make every online CPU refetch without the kernel there
- * @fence:	has the other CPUs refetch, by firmware for one, and this one
+ * @fence:	has these CPUs refetch, by firmware for one; this one is among them
  *
- * Where the kernel runs on the other CPU makes no difference: it may be in the
- * trap handler, or have interrupts off.
+ * But for those in user mode, as in text_poke_sync_by_ipi().  Where the kernel
+ * runs on the other CPU makes no difference: it may be in the trap handler, or
+ * have interrupts off.
  *
- * Context: Process context, interrupts on.
+ * Context: Process context, interrupts on, text_mutex held.
  */
-void text_poke_sync_by_fence(void (*fence)(void))
+void text_poke_sync_by_fence(void (*fence)(const struct cpumask *cpus))
 {
-	fence();
+	static struct cpumask cpus;
+	int cpu;
+
+	/* No CPU goes offline meanwhile. */
+	guard(preempt)();
+	cpumask_copy(&cpus, cpu_online_mask);
+	for_each_cpu(cpu, cpu_online_mask)
+		if (text_poke_leaves_alone(cpu))
+			cpumask_clear_cpu(cpu, &cpus);
+	fence(&cpus);
 	text_poke_check_all_refetched();
 }
 

@@ -296,10 +296,11 @@ void arch_text_poke_sync_cpu(void)
 	local_flush_icache_all();
 }
 
-static void fence_every_cpu(void)
+static void fence_cpus(const struct cpumask *cpus)
 {
-	riscv_text_forget_all();
-	flush_icache_all();
+	arch_text_poke_sync_cpu();
+	riscv_text_forget_on(cpus);
+	sbi_remote_fence_i(cpus);
 }
 
 /*
@@ -310,7 +311,7 @@ void arch_text_poke_sync(void)
 {
 	RISCV_FENCE(w, o);
 	if (riscv_use_sbi_for_rfence())
-		text_poke_sync_by_fence(fence_every_cpu);
+		text_poke_sync_by_fence(fence_cpus);
 	else
 		text_poke_sync_by_ipi();
 }

@@ -354,6 +354,21 @@ class Counted(unittest.TestCase):
         self.assertEqual(self.guests("riscv")[0], [])
 
 
+class Isolated(Counted):
+    def guests(self, name):
+        folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        with mock.patch.multiple(tests, install_selftests=lambda *_, **__: folder, programs=lambda *_: {}, say=mock.DEFAULT):
+            return list(tests.isolated_guests(name, Path(name))), folder / "kselftest-list.txt"
+
+    def test_a_guest_of_their_own_counts_for_those_that_do(self):
+        (guest,), listed = self.guests("riscv")
+        self.assertEqual(listed.read_text(), "text_poke:isolated_cpus_are_left_alone\n")
+        self.assertIn("nohz_full=1", guest.how["append"].split())
+
+    def test_or_there_is_none(self):
+        self.assertEqual(self.guests("powerpc")[0], [])
+
+
 class TakingTurns(unittest.TestCase):
     def found(self, store, name="x86"):
         def gives(name, status=PASSED):
@@ -361,7 +376,7 @@ class TakingTurns(unittest.TestCase):
 
         left_out = [Result("left out", SKIPPED)]
         refused = check.Part(Ftracetest.refuse, lambda: ["ftracetest"])
-        with (mock.patch.multiple(tests, ftracetest_guests=lambda *_: (left_out, [refused]), install_selftests=mock.DEFAULT,
+        with (mock.patch.multiple(tests, isolated_guests=lambda *_: [], ftracetest_guests=lambda *_: (left_out, [refused]), install_selftests=mock.DEFAULT,
                                   selftests_guest=lambda *_: gives("replay", FAILED), kunit_guest=lambda *_: gives("KUnit")),
               mock.patch.object(torture, "torture_guest", lambda *_: gives("torture")),
               mock.patch.multiple(check, _main_job=lambda *_: [Result("the main job", PASSED)], _guests=lambda *_: [Result("guests", PASSED)],

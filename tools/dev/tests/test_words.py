@@ -32,13 +32,24 @@ class Words(unittest.TestCase):
                                    ("a.S", "who:\n/* one\n * two */ nop\n", ("one", "two")),
                                    ("a.litmus", 'C x\n(*\n * one: drop "B who"\n *)\nB who ; who:\n', ("one",)),
                                    ("a.sh", "who # one\n# two\n", ("one", "two")),
-                                   ("a.patch", "Subject: one\n\ntwo\n---\ndiff --git a/a b/a\n+/* who */\n", ("one", "two")),
+                                   ("a.patch", "Subject: one\n\ntwo\n---\ndiff --git a/a.c b/a.c\n+/* who */\n", ("one", "two")),
                                    ("a.rst", "one, ``two``\n", ("one", "two"))):
             with self.subTest(path=path):
                 sentences = words.prose(path, text)
                 self.assertNotIn("who", sentences)
                 for word in wanted:
                     self.assertIn(word, sentences)
+
+    def test_comments_that_hunks_add_are_read_in_their_lines(self):
+        text = ("Subject: x\n---\ndiff --git a/a.c b/a.c\n--- a/a.c\n+++ b/a.c\n@@ -1,5 +1,4 @@ who()\n  * who is there\n+ * one\n"
+                "-/* who */\n /* who\n+ * two */ f(\"who\");\ndiff --git a/b.sh b/b.sh\n@@ -0,0 +1 @@\n+who # three\n")
+        found = words.prose("a.patch", text).split("\n")
+        lines = text.split("\n")
+        self.assertNotIn("who", "".join(found[1:]))
+        for word in ("one", "two", "three"):
+            with self.subTest(word=word):
+                at = next(at for at, line in enumerate(lines) if word in line)
+                self.assertIn(word, found[at])
 
     def test_quotations_are_there_and_needed(self):
         for path, quotations in words.QUOTED.items():

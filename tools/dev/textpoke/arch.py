@@ -29,6 +29,7 @@ class Arch:
     kunit_also: tuple = ()  # words on the kernel's command line with which KUnit's suites run once more
     selftests: tuple = ()  # targets of the kernel's own that make check runs, besides those for all
     counted: tuple = ()  # of these, TARGET:PROGRAM that count instructions, for a guest of their own that has such a counter
+    isolates: bool = False  # whether CPUs that run user mode without a tick are left alone when text changes
     scripts: tuple = ()  # scripts below the kernel's selftests that need nothing built, for check-full
     torture: tuple = ()  # what the torture test has to do here, besides what it does everywhere
     torture_append: str = ""  # words on the kernel's command line for that
@@ -60,18 +61,20 @@ class Arch:
 _X86 = Arch(
     name="x86", cross="", target="bzImage", image="arch/x86/boot/bzImage", debarch="amd64", busybox="bookworm",
     qemu="qemu-system-x86_64", machine="q35", cpu="max", console="console=ttyS0 earlyprintk=ttyS0 no_timer_check",
-    has_backend=True, kunit=("text_poke_bpf",), selftests=("livepatch", "perf_events", "user_patch"), objtool=True,
+    has_backend=True, kunit=("text_poke_catch_up", "text_poke_bpf"), selftests=("livepatch", "perf_events", "user_patch"),
+    objtool=True, isolates=True,
     endings=("crash", "kexec"), torture=("livepatch", "calls-nmi"))
 
 # QEMU's "max" would be an AMD processor that 32-bit kernels do not want two of.
 _I386 = replace(_X86, name="i386", debarch="i386", qemu="qemu-system-i386", cpu="Nehalem", kunit=(), selftests=(),
-                objtool=False, torture=(), endings=(), kind_of="x86")
+                objtool=False, isolates=False, torture=(), endings=(), kind_of="x86")
 
 # pauth-impdef: the architected pointer authentication costs a third of the time under emulation.
 _ARM64 = Arch(
     name="arm64", cross="aarch64-linux-gnu-", target="Image", image="arch/arm64/boot/Image", debarch="arm64",
     busybox="bookworm", qemu="qemu-system-aarch64", machine="virt,gic-version=3", cpu="max,pauth-impdef=on",
-    console="console=ttyAMA0 earlycon", has_backend=True, kunit=("text_poke_stop", "text_poke_bpf"),
+    console="console=ttyAMA0 earlycon", has_backend=True, kunit=("text_poke_stop", "text_poke_catch_up", "text_poke_bpf"),
+    isolates=True,
     selftests=("perf_events",), counted=("perf_events:remove_on_exec",),
     # Then backtraces come by NMI, and the overflows of counters, in which the test reads.
     torture=("pseudo-nmis", "calls-nmi"), torture_append="irqchip.gicv3_pseudo_nmi=1",
@@ -84,7 +87,7 @@ _RISCV = Arch(
     busybox="trixie", qemu="qemu-system-riscv64", machine="virt,aia=aplic-imsic", cpu="max",
     machines=("virt",),  # without AIA, firmware has the other harts fetch anew
     console="console=ttyS0 earlycon=sbi", devices=("-bios", "default"), has_backend=True,
-    kunit=("text_poke_slot", "text_poke_bpf", "riscv_ftrace"), base_fragments=("no-preempt",),
+    kunit=("text_poke_slot", "text_poke_catch_up", "text_poke_bpf", "riscv_ftrace"), isolates=True, base_fragments=("no-preempt",),
     # It takes vmlinux only, and from vmlinux itself the relocations are removed that the kernel needs to boot.
     endings=("crash", "kexec"), next_kernel="vmlinux.relocs",
     lkdtm="Linux 6.12 on RISC-V panics at every BUG(), which it takes for one in an interrupt")

@@ -158,6 +158,7 @@ def _taking_turns(store, name, kdir):
         ("torture", torture.torture_guest(name, kdir, own)),
         *others,
         *(("selftests that count", guest) for guest in tests.counted_guests(name, kdir)),
+        *(("selftests with an isolated CPU", guest) for guest in tests.isolated_guests(name, kdir)),
         ("guests", Part(functools.partial(_guests, name, kdir, ends), functools.partial(_guests_parts, name, kdir))),
         *((f"ending {number}", guest) for number, guest in enumerate(endings.endings_guests(name, kdir, own), 1)),
         ("KUnit", tests.kunit_guest(name, kdir)),

@@ -73,6 +73,7 @@ VARIANTS = (
     Variant("ftracetest that changes no text", parts=("ftracetest",)),
     Variant("ends that x86 shows for all", ("arm64", "riscv", "powerpc"), parts=("ends of guests",)),
     Variant("calls of the tracer that stay", parts=("stays",)),
+    Variant("CPUs that are left alone", ("x86", "arm64", "riscv"), ("nohz-full",), append="nohz_full=1", parts=("KUnit", "selftests", "torture")),
     Variant("fixed address", append="nokaslr"),
     Variant("four CPUs that take turns", smp=4),
     Variant("32 bits", ("x86",), kind="i386", parts=("boots", "KUnit")),

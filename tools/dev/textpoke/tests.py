@@ -23,6 +23,7 @@ KUNIT_SUITES = ("text_poke", "text_poke_conformance", "text_poke_debug", "text_p
                 "kprobes_test")
 OWN = ("text_poke",)
 SELFTESTS = (*OWN, "static_keys")
+ISOLATED = ("text_poke:isolated_cpus_are_left_alone",)
 # One shell script that forks all the time: it takes as long as everything else together, so
 # its folders are shared out to two guests that run side by side. All that is not named here
 # is in the first one's share.
@@ -277,12 +278,12 @@ def selftests_guest(name, kdir, append="", smp=2, targets=()):
     return selftests_in(name, kdir, targets, folder, helpers, left_out, append=append, smp=smp)
 
 
-def listed_guest(name, kdir, listed, append="", smp=2, **how):
+def listed_guest(name, kdir, listed, append="", smp=2, use="listed", **how):
     """What boots a guest for the listed TARGET:PROGRAM of the selftests alone, which are built now; it gives their results."""
     targets = tuple(dict.fromkeys(test.split(":")[0] for test in listed))
     say(f"selftests on {name}: {', '.join(listed)}")
     # In a folder of its own: others of these targets wait for their guests.
-    folder = install_selftests(name, kdir, targets, use="listed")
+    folder = install_selftests(name, kdir, targets, use=use)
     (folder / "kselftest-list.txt").write_text("".join(f"{test}\n" for test in listed))
     return selftests_in(name, kdir, targets, folder, programs(name, kdir), append=append, smp=smp, **how)
 
@@ -293,9 +294,15 @@ def counted_guests(name, kdir, append="", smp=2):
         yield listed_guest(name, kdir, counted, append, smp, qemu_args=boot.COUNTED)
 
 
+def isolated_guests(name, kdir, append="", smp=2):
+    """What boots a guest whose second CPU has no tick, for the selftest that runs a program there; none if that is not left alone."""
+    if arches.get(name).isolates:
+        yield listed_guest(name, kdir, ISOLATED, f"nohz_full=1 {append}".strip(), smp, use="isolated")
+
+
 def selftests(name, kdir, append="", smp=2, targets=()):
     """Results of the selftests: of all, or of some."""
-    guests = [] if targets else counted_guests(name, kdir, append, smp)
+    guests = [] if targets else [*counted_guests(name, kdir, append, smp), *isolated_guests(name, kdir, append, smp)]
     return [*selftests_guest(name, kdir, append, smp, targets)(), *(result for guest in guests for result in guest())]
 
 

@@ -5,6 +5,7 @@ Code, strings and the names of things are not looked at: a program and a table e
 them. A name is what has an underscore, a hyphen before it, or the ending of a file behind it.
 """
 
+import itertools
 import re
 
 from . import patches, paths
@@ -14,7 +15,7 @@ DOCUMENTS = ("CONTRIBUTING.md", "FIGURES.md", "INSTALL.md", "README.md", "TESTIN
 
 _PERSONS = r"who(?:m|ever|mever)?|(?:some|any|every)(?:body|one)|no(?:body|[ ]one)|s?he|him|his|himself"
 _IDIOM = r"act(?:s|ed|ing)?(?:\s|[*#])+as|listeners?|deaf|dawdl(?:e|es|ed|ing)|pluggers?"
-MARKED = re.compile(rf"(?<![\w-])(?:{_PERSONS}|{_IDIOM})(?!\w|\.[chS]\b)", re.I)
+MARKED = re.compile(rf"(?<![\w@-])(?:{_PERSONS}|{_IDIOM})(?!\w|\.[chS]\b)", re.I)
 
 # What a document quotes word by word: file -> the quotations.
 QUOTED = {
@@ -23,6 +24,8 @@ QUOTED = {
 
 _COMMENT = re.compile(r'(?P<comment>/\*.*?\*/|//[^\n]*)|"(?:\\.|[^"\\\n])*"', re.S)
 _STRING = re.compile(r'"[^"\n]*"')
+_INSIDE = re.compile(r"\s*\*[ /]")
+_FILE = re.compile(r"diff --git a/\S+ b/(\S+)")
 _HASH = re.compile(r"(?<!\S)#[^\n]*")
 
 
@@ -50,9 +53,32 @@ def _of_litmus(text):
     return _STRING.sub("", text.partition("\n *)\n")[0])
 
 
+def _of_new_lines(path, lines):
+    """The comments of what hunks add to a file, in their lines: those that begin in the context, or above it, too."""
+    new = ["" if line.startswith("-") else line[1:] for line in lines]
+    comments = prose(path, "\n".join(new)).split("\n")
+    inside = [text.partition("*/")[0] if _INSIDE.match(text) else comment for text, comment in itertools.zip_longest(new, comments, fillvalue="")]
+    return [comment if line.startswith("+") else "" for line, comment in zip(lines, inside)]
+
+
+def _of_hunks(lines):
+    """The same of all files of a patch."""
+    found, begin = [], 0
+    for at in [*(at for at, line in enumerate(lines) if _FILE.match(line)), len(lines)]:
+        if named := _FILE.match(lines[begin]) if begin < at else None:
+            # The four lines or so above its first hunk are the patch's own.
+            body = next((i for i in range(begin, at) if lines[i].startswith("@@")), at)
+            found += [""] * (body - begin) + _of_new_lines(named[1], lines[body:at])
+        else:
+            found += [""] * (at - begin)
+        begin = at
+    return found
+
+
 def _of_patch(text):
-    """What stands above the hunks."""
-    return text.partition("\n---\n")[0]
+    """What stands above the hunks, and the comments that they add."""
+    log, rule, hunks = text.partition("\n---\n")
+    return log + (rule and "\n\n" + "\n".join(_of_hunks(hunks.split("\n"))))
 
 
 _READERS = {

@@ -4,6 +4,7 @@
 
 #include <linux/types.h>
 
+#include <asm/barrier.h>
 #include <asm/brk-imm.h>
 #include <asm/insn-emulate.h>
 
@@ -49,5 +50,17 @@ void arch_text_poke_fetch_mb(void);
 
 bool arch_text_poke_maybe_bug(const struct text_poke_site *site);
 #define arch_text_poke_maybe_bug arch_text_poke_maybe_bug
+
+#define TEXT_POKE_HAS_ENTRY_TEXT
+
+/*
+ * An exception from user mode is a context synchronisation event, but it comes
+ * too early: this CPU may have fetched ahead before RCU watches, and until then
+ * the poker takes it to be in user mode.
+ */
+static __always_inline void arch_text_poke_catch_up(void)
+{
+	isb();
+}
 
 #endif /* __ASM_TEXT_POKE_H */

@@ -6,8 +6,10 @@
 #include <linux/types.h>
 
 #include <asm/bug.h>
+#include <asm/fixmap.h>
 #include <asm/insn-emulate.h>
 #include <asm/page.h>
+#include <asm/tlbflush.h>
 
 struct text_poke_site;
 
@@ -68,5 +70,19 @@ void arch_text_poke_sync(void);
 
 void arch_text_poke_slots_written(void);
 #define arch_text_poke_slots_written arch_text_poke_slots_written
+
+/*
+ * Neither a trap nor an atomic operation has this CPU refetch.  And it forgets the
+ * alias, as arch_text_poke_sync_cpu() does, of which this is a copy that nothing
+ * can be called from.
+ */
+static __always_inline void arch_text_poke_catch_up(void)
+{
+#ifdef CONFIG_MMU
+	ALT_SFENCE_VMA_ADDR(__fix_to_virt(FIX_TEXT_POKE0));
+	ALT_SFENCE_VMA_ADDR(__fix_to_virt(FIX_TEXT_POKE1));
+#endif
+	asm volatile("fence.i" : : : "memory");
+}
 
 #endif /* __ASM_TEXT_POKE_H */

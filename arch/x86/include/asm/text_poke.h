@@ -4,6 +4,7 @@
 
 #include <linux/types.h>
 
+#include <asm/sync_core.h>
 #include <asm/text-alias.h>
 
 struct text_poke_site;
@@ -46,5 +47,17 @@ bool arch_text_poke_trappable(const void *addr);
 
 bool arch_text_poke_maybe_bug(const struct text_poke_site *site);
 #define arch_text_poke_maybe_bug arch_text_poke_maybe_bug
+
+#define TEXT_POKE_HAS_ENTRY_TEXT
+
+/*
+ * Neither what enters the kernel nor the atomic operation that makes RCU watch is
+ * serializing.  Without SERIALIZE this is an IRET, which lets another NMI in;
+ * exc_nmi() puts that off until it is through with the first.
+ */
+static __always_inline void arch_text_poke_catch_up(void)
+{
+	sync_core();
+}
 
 #endif /* _ASM_X86_TEXT_POKE_H */

@@ -66,10 +66,13 @@ static bool has_module(const struct modules *m, const char *name)
 	return false;
 }
 
-static void note(enum note_kind kind, __u64 time, __u64 addr, size_t len)
+/* From @time to @other, or the other way round: see struct note. */
+static void note(enum note_kind kind, __u64 time, __u64 other, __u64 addr,
+		 size_t len)
 {
 	notes_add(&notes, (struct note) {
-		.kind = kind, .time = time, .addr = addr, .len = len,
+		.kind = kind, .time = time, .other = other,
+		.addr = addr, .len = len,
 	});
 }
 
@@ -87,8 +90,8 @@ static void note_init_text(const char *name, __u64 began, __u64 ended)
 		return;
 	if (fscanf(f, "%llx", &addr) == 1 && addr) {
 		addr &= ~(page - 1);
-		note(LOADED, began, addr, page);
-		note(UNLOADED, ended, addr, page);
+		note(LOADED, began, ended, addr, page);
+		note(UNLOADED, ended, began, addr, page);
 	}
 	fclose(f);
 }
@@ -120,7 +123,7 @@ static bool load(void)
 		loads++;
 		loads_again += used_before(m->addr);
 		note_init_text(m->name, began, ended);
-		note(LOADED, began, m->addr, m->len);
+		note(LOADED, began, ended, m->addr, m->len);
 	}
 	return after.nr > before.nr;
 }
@@ -128,6 +131,7 @@ static bool load(void)
 static void unload(void)
 {
 	static struct modules before, after;
+	__u64 began = now_ns();
 
 	read_modules(&before);
 	if (system(UNLOAD))
@@ -135,7 +139,7 @@ static void unload(void)
 	read_modules(&after);
 	for (int i = 0; i < before.nr; i++)
 		if (!has_module(&after, before.v[i].name))
-			note(UNLOADED, now_ns(), before.v[i].addr,
+			note(UNLOADED, now_ns(), began, before.v[i].addr,
 			     before.v[i].len);
 }
 

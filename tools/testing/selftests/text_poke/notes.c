@@ -37,10 +37,47 @@ static int by_time(const void *a, const void *b)
 	return p->seq < q->seq ? -1 : 1;
 }
 
-void notes_sort(struct notes *n)
+static void notes_sort(struct notes *n)
 {
 	if (n->nr)
 		qsort(n->v, n->nr, sizeof(*n->v), by_time);
+}
+
+static bool between(__u64 time, __u64 a, __u64 b)
+{
+	return a < b ? a <= time && time <= b : b <= time && time <= a;
+}
+
+/* The same memory, for something else, while the module came or went. */
+static bool clashes(const struct note *module, const struct note *with)
+{
+	return with->addr < module->addr + module->len &&
+	       module->addr < with->addr + with->len &&
+	       between(with->time, module->time, module->other);
+}
+
+/*
+ * What is known of when modules came and went is too wide for memory that was
+ * another's just before, or just after: a module comes once that is withdrawn, and
+ * has gone when that is announced.
+ */
+void notes_narrow(struct notes *n)
+{
+	for (size_t i = 0; i < n->nr; i++) {
+		struct note *module = &n->v[i];
+
+		for (size_t j = 0; j < n->nr; j++) {
+			const struct note *with = &n->v[j];
+
+			if (!module->other || !clashes(module, with))
+				continue;
+			if (module->kind == LOADED && with->kind == WITHDRAWN)
+				module->time = with->time + 1;
+			if (module->kind == UNLOADED && with->kind == ANNOUNCED)
+				module->time = with->time - 1;
+		}
+	}
+	notes_sort(n);
 }
 
 bool note_covers(const struct note *note, __u64 addr)

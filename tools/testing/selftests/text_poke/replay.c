@@ -145,7 +145,7 @@ static void keep_notes(struct session *s)
 {
 	notes_append(&s->notes, events_notes(s->events));
 	notes_append(&s->notes, modules_notes());
-	notes_sort(&s->notes);
+	notes_narrow(&s->notes);
 }
 
 /*

@@ -41,8 +41,13 @@ struct pokes {
  */
 enum note_kind { ANNOUNCED, WITHDRAWN, LOADED, UNLOADED };
 
+/*
+ * @other: a module comes at @time or later, and goes at @time or earlier; this is
+ * the other end of the while in which it does so.
+ */
 struct note {
 	__u64 time;
+	__u64 other;
 	__u64 addr;
 	size_t len;
 	size_t seq;
@@ -110,7 +115,7 @@ const struct notes *events_notes(const struct events *ev);
 /* notes.c */
 void notes_add(struct notes *n, struct note note);
 void notes_append(struct notes *n, const struct notes *more);
-void notes_sort(struct notes *n);
+void notes_narrow(struct notes *n);
 void notes_add_slot_pages(struct notes *n);
 bool note_covers(const struct note *note, __u64 addr);
 size_t notes_count(const struct notes *n, enum note_kind kind);

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit test of what leaves CPUs in user mode alone: which CPUs and which batches
+ * that is for, and that a CPU which was asked refetches.
+ */
+#include <kunit/test.h>
+#include <linux/cleanup.h>
+#include <linux/context_tracking.h>
+#include <linux/irqflags.h>
+#include <linux/text_poke.h>
+#include <linux/text_poke_catch_up.h>
+
+#include <asm/sections.h>
+
+#include "../internal.h"
+#include "test.h"
+
+/* Ask this CPU, have it enter the kernel once more, and say whether it has done it. */
+static bool done_on_entry(bool asked)
+{
+	struct text_poke_asked *this;
+	unsigned long before;
+
+	guard(irqsave)();
+	this = this_cpu_ptr(&text_poke_asked);
+	before = this->done;
+	this->asked += asked;
+	ct_irq_enter();
+	ct_irq_exit();
+	return this->done == this->asked && this->done == before + asked;
+}
+
+static void cpu_that_was_asked_refetches(struct kunit *test)
+{
+	guard(mutex)(&text_mutex);
+	/* There may be something to do from a sync that found it in the kernel. */
+	done_on_entry(false);
+	KUNIT_EXPECT_TRUE(test, done_on_entry(true));
+	KUNIT_EXPECT_TRUE(test, done_on_entry(false));
+}
+
+static void only_user_mode_unwatched_is_user_mode(struct kunit *test)
+{
+	const int many = 100 * 2 * CT_RCU_WATCHING;
+
+	KUNIT_EXPECT_TRUE(test, ct_state_is_user(CT_STATE_USER));
+	KUNIT_EXPECT_TRUE(test, ct_state_is_user(CT_STATE_USER + many));
+	KUNIT_EXPECT_FALSE(test, ct_state_is_user(CT_STATE_USER +
+						  CT_RCU_WATCHING));
+	KUNIT_EXPECT_FALSE(test, ct_state_is_user(CT_STATE_USER + many +
+						  CT_RCU_WATCHING));
+	KUNIT_EXPECT_FALSE(test, ct_state_is_user(CT_STATE_KERNEL));
+	KUNIT_EXPECT_FALSE(test, ct_state_is_user(CT_STATE_KERNEL +
+						  CT_RCU_WATCHING));
+	KUNIT_EXPECT_FALSE(test, ct_state_is_user(CT_STATE_IDLE));
+	KUNIT_EXPECT_FALSE(test, ct_state_is_user(CT_STATE_GUEST));
+}
+
+/* How many batches of these two sites, in the order of addresses, interrupt all? */
+static u64 interrupt_all(const void *first, const void *second)
+{
+	const struct text_poke_site sites[] = {
+		{ .addr = (void *)min(first, second), .len = LEN },
+		{ .addr = (void *)max(first, second), .len = LEN },
+	};
+	u64 before;
+
+	guard(mutex)(&text_mutex);
+	before = text_poke_stats.unwatched;
+	text_poke_catch_up_begin(text_poke_test_queue(sites, 2));
+	text_poke_catch_up_end();
+	return text_poke_stats.unwatched - before;
+}
+
+static void noinstr_sites_interrupt_all(struct kunit *test)
+{
+	const char *start = __noinstr_text_start, *end = __noinstr_text_end;
+	const char *other = site_addr();
+
+	KUNIT_EXPECT_EQ(test, interrupt_all(other, other + LEN), 0);
+	KUNIT_EXPECT_EQ(test, interrupt_all(other, start), 1);
+	KUNIT_EXPECT_EQ(test, interrupt_all(other, end - 1), 1);
+	KUNIT_EXPECT_EQ(test, interrupt_all(other, end), 0);
+	KUNIT_EXPECT_EQ(test, interrupt_all(start - LEN, end), 0);
+}
+
+/* The task that asks runs on a CPU that RCU watches. */
+static void cpu_in_the_kernel_is_interrupted(struct kunit *test)
+{
+	const struct text_poke_site site = { .addr = site_addr(), .len = LEN };
+
+	guard(mutex)(&text_mutex);
+	guard(preempt)();
+	text_poke_catch_up_begin(text_poke_test_queue(&site, 1));
+	KUNIT_EXPECT_FALSE(test, text_poke_leaves_alone(smp_processor_id()));
+	text_poke_catch_up_end();
+}
+
+static struct kunit_case catch_up_cases[] = {
+	KUNIT_CASE(cpu_that_was_asked_refetches),
+	KUNIT_CASE(only_user_mode_unwatched_is_user_mode),
+	KUNIT_CASE(noinstr_sites_interrupt_all),
+	KUNIT_CASE(cpu_in_the_kernel_is_interrupted),
+	{}
+};
+
+static struct kunit_suite catch_up_suite = {
+	.name = "text_poke_catch_up",
+	.test_cases = catch_up_cases,
+};
+kunit_test_suite(catch_up_suite);
+
+MODULE_DESCRIPTION("KUnit test of text pokes and CPUs in user mode");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A CPU that runs a program without a tick is not interrupted when text changes,
+ * and what it calls in the kernel afterwards is the new text.
+ *
+ * Needs a kernel that was booted with nohz_full=CPU.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "../kselftest.h"
+#include "text_poke.h"
+
+#define NOHZ_FULL	"/sys/devices/system/cpu/nohz_full"
+#define SCHEDSTATS	"/proc/sys/kernel/sched_schedstats"
+#define FILTER		TRACING "set_ftrace_filter"
+#define CALLS		1000
+
+/* Shared with the program; @calls: so many times it is to call the kernel. */
+struct program {
+	volatile unsigned long spins;
+	volatile int calls;
+};
+
+/* The first CPU of the list, or -1. */
+static int isolated_cpu(void)
+{
+	FILE *f = fopen(NOHZ_FULL, "r");
+	int cpu = -1;
+
+	if (!f)
+		return -1;
+	if (fscanf(f, "%d", &cpu) != 1)
+		cpu = -1;
+	fclose(f);
+	return cpu;
+}
+
+static int stay_on(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	return sched_setaffinity(0, sizeof(set), &set);
+}
+
+/* In user mode for ever, but for what it is told to call. */
+static void run_program(struct program *p, int cpu)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (stay_on(cpu))
+		_exit(1);
+	for (;;) {
+		p->spins++;
+		if (!p->calls)
+			continue;
+		while (p->calls) {
+			syscall(SYS_getppid);
+			p->calls--;
+		}
+	}
+}
+
+static pid_t start_program(struct program *p, int cpu)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		run_program(p, cpu);
+	if (pid < 0)
+		return -1;
+	/* By then its last interrupts, and the tick, are over. */
+	sleep(2);
+	return pid;
+}
+
+/* How many function call interrupts a CPU has had; -1 if none is counted. */
+static long function_calls(int cpu)
+{
+	FILE *f = fopen("/proc/interrupts", "r");
+	char line[8192];
+	long sum = -1;
+
+	if (!f)
+		return -1;
+	while (fgets(line, sizeof(line), f)) {
+		char *word = strchr(line, ':');
+		long nr = 0;
+		int i;
+
+		if (!word || !strstr(line, "Function call interrupts"))
+			continue;
+		for (word++, i = 0; i <= cpu; i++)
+			nr = strtol(word, &word, 10);
+		sum = nr;
+	}
+	fclose(f);
+	return sum;
+}
+
+static void change_text(void)
+{
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		trace_functions(true);
+		trace_functions(false);
+	}
+	for (i = 0; i < 20; i++) {
+		write_file(SCHEDSTATS, "1");
+		write_file(SCHEDSTATS, "0");
+	}
+}
+
+/*
+ * One in ten may be: if the CPU is in the kernel just then, because its clock does
+ * not let it do without a tick.
+ */
+static void test_left_alone(int cpu)
+{
+	long calls = function_calls(cpu), syncs = counter_read("syncs");
+	long left = counter_read("left_alone");
+
+	change_text();
+	calls = function_calls(cpu) - calls;
+	syncs = counter_read("syncs") - syncs;
+	left = counter_read("left_alone") - left;
+	ksft_print_msg("%ld syncs, %ld interrupts, left alone %ld times\n",
+		       syncs, calls, left);
+	ksft_test_result(syncs >= 40, "text_was_changed\n");
+	ksft_test_result(calls * 10 <= syncs, "cpu_was_not_interrupted\n");
+	ksft_test_result(left * 10 >= syncs * 9, "cpu_was_left_alone\n");
+}
+
+static int forget_trace(void)
+{
+	int fd = open(TRACING "trace", O_WRONLY | O_TRUNC);
+
+	return fd < 0 ? -1 : close(fd);
+}
+
+/* How many calls the tracer has seen of those that the program then makes. */
+static int calls_traced(struct program *p, int cpu)
+{
+	char path[64], line[512];
+	int nr = 0;
+	FILE *f;
+
+	p->calls = CALLS;
+	while (p->calls)
+		usleep(1000);
+	snprintf(path, sizeof(path), TRACING "per_cpu/cpu%d/trace", cpu);
+	f = fopen(path, "r");
+	if (!f)
+		return -1;
+	while (fgets(line, sizeof(line), f))
+		nr += line[0] != '#' && strstr(line, "sys_getppid");
+	fclose(f);
+	return nr;
+}
+
+static void test_new_text(struct program *p, int cpu)
+{
+	int on = -1, off = -1;
+
+	if (write_file(FILTER, "*sys_getppid") || forget_trace()) {
+		ksft_test_result_skip("cpu_runs_calls\n");
+		ksft_test_result_skip("cpu_runs_no_calls\n");
+		return;
+	}
+	if (!trace_functions(true))
+		on = calls_traced(p, cpu);
+	if (!trace_functions(false) && !forget_trace())
+		off = calls_traced(p, cpu);
+	close(open(FILTER, O_WRONLY | O_TRUNC));
+	ksft_print_msg("%d calls: %d traced, then %d\n", CALLS, on, off);
+	ksft_test_result(on >= CALLS, "cpu_runs_calls\n");
+	ksft_test_result(off == 0, "cpu_runs_no_calls\n");
+}
+
+int main(void)
+{
+	int cpu = isolated_cpu();
+	struct program *p;
+	pid_t pid;
+
+	ksft_print_header();
+	mount_kernel_fs();
+	if (cpu < 0)
+		ksft_exit_skip("no CPU was isolated by nohz_full=\n");
+	if (counter_read("left_alone") < 0)
+		ksft_exit_skip("this kernel interrupts every CPU\n");
+	if (geteuid() || trace_functions(false))
+		ksft_exit_skip("not root, or no function tracer\n");
+	ksft_set_plan(5);
+
+	p = mmap(NULL, sizeof(*p), PROT_READ | PROT_WRITE,
+		 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED || stay_on(cpu ? 0 : 1))
+		ksft_exit_fail_msg("no memory, or no other CPU\n");
+	pid = start_program(p, cpu);
+	if (pid < 0 || !p->spins)
+		ksft_exit_fail_msg("the program does not run\n");
+
+	test_left_alone(cpu);
+	test_new_text(p, cpu);
+
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	ksft_finished();
+}
