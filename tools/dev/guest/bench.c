@@ -4,6 +4,7 @@
  *
  *	bench REPETITIONS
  *	bench calls
+ *	bench isolated
  *
  * One knob after the other is turned on and off from CPU 0 while a thread on
  * CPU 1 reads the clock all the time: the longest gap that it sees is the stall.
@@ -40,6 +41,12 @@
  * On powerpc it also reads how traceable functions begin; again of a thousand:
  *
  *	mflr nops	words of that kind in the two that the tracer may change
+ *
+ * The third form runs a program on CPU 1, which has no tick (nohz_full=1), and says
+ * how many function call interrupts that CPU gets while each of these is turned on
+ * and off again:
+ *
+ *	tracer key events probes
  */
 #define _GNU_SOURCE
 #include <elf.h>
@@ -47,6 +54,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +65,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -148,8 +157,10 @@ static bool is_call(const char *line)
 #endif
 }
 
-/* The sum of the CPUs' numbers in those lines. */
-static long long interrupts(void)
+#define ALL_CPUS	-1
+
+/* The numbers of a CPU in those lines, or the sum of all CPUs' numbers. */
+static long long interrupts_of(int cpu)
 {
 	FILE *f = fopen("/proc/interrupts", "r");
 	long long sum = 0;
@@ -160,17 +171,24 @@ static long long interrupts(void)
 
 		if (!at || !is_call(line))
 			continue;
-		for (at++;; at = end) {
+		at++;
+		for (int i = 0;; i++, at = end) {
 			long long n = strtoll(at, &end, 10);
 
 			if (end == at)
 				break;
-			sum += n;
+			if (cpu == ALL_CPUS || cpu == i)
+				sum += n;
 		}
 	}
 	if (f)
 		fclose(f);
 	return sum;
+}
+
+static long long interrupts(void)
+{
+	return interrupts_of(ALL_CPUS);
 }
 
 /* A number from a file of "NAME value" or "NAME: value"; -1 if it has none. */
@@ -950,6 +968,52 @@ static int measure_calls(void)
 	return 0;
 }
 
+/* In user mode for ever, on a CPU that has nothing else to do. */
+static pid_t program_start(int cpu)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		pin(cpu);
+		for (;;)
+			__asm__ volatile("" ::: "memory");
+	}
+	/* By then its tick is over. */
+	sleep(2);
+	return pid;
+}
+
+static int measure_isolated(void)
+{
+	static const struct {
+		const char *name;
+		const struct knob *knob;
+	} cases[] = {
+		{ "tracer", &tracer }, { "key", &key },
+		{ "events", &sched_events }, { "probes", &probes },
+	};
+	const int cpu = 1;
+	pid_t pid;
+
+	if (access("/sys/devices/system/cpu/nohz_full", F_OK))
+		return -1;
+	define_probes("bench200", PROBES);
+	pid = program_start(cpu);
+	if (pid < 0)
+		return -1;
+	current = "isolated";
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		long long before = interrupts_of(cpu);
+
+		set(cases[i].knob, true);
+		set(cases[i].knob, false);
+		say(cases[i].name, interrupts_of(cpu) - before);
+	}
+	kill(pid, SIGKILL);
+	return waitpid(pid, NULL, 0) == pid ? 0 : -1;
+}
+
 int main(int argc, char **argv)
 {
 	int times = argc > 1 ? atoi(argv[1]) : 3;
@@ -959,6 +1023,8 @@ int main(int argc, char **argv)
 	if (argc > 1 && !strcmp(argv[1], "calls"))
 		return measure_calls() ? EXIT_FAILURE : EXIT_SUCCESS;
 	put(TRACING "tracing_on", "0", 0);
+	if (argc > 1 && !strcmp(argv[1], "isolated"))
+		return measure_isolated() ? EXIT_FAILURE : EXIT_SUCCESS;
 	/* The reader of the clock is not to be throttled. */
 	put("/proc/sys/kernel/sched_rt_runtime_us", "-1", 0);
 	printf("sites functions %d\n", traceable());

@@ -2,7 +2,7 @@
 #
 # Measures what it costs to change the kernel's text and sends out the numbers.
 #
-#	bench.sh REPETITIONS|calls
+#	bench.sh REPETITIONS|calls|isolated
 /bench "$1" >/tmp/bench.txt || exit
 . /lib/textpoke.sh
 cd /tmp && send_out bench.txt

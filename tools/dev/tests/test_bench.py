@@ -330,7 +330,7 @@ class Boots(unittest.TestCase):
                 done.append((what, kdir.name, append))
                 return {(what, "n"): [len(done)]}
             return boot
-        with mock.patch.multiple(bench, measure=boots("measure"), count=boots("count"),
+        with mock.patch.multiple(bench, measure=boots("measure"), count=boots("count"), isolated=boots("isolated"),
                                  say=mock.DEFAULT, build_program=mock.DEFAULT,
                                  build_modules=lambda _, kdir, home: {"bench-modules/of": kdir}):
             found = bench.compare(arch, {bench.BASE: Path("b"), bench.SERIES: Path("s")})
@@ -339,8 +339,13 @@ class Boots(unittest.TestCase):
     def test_the_kernels_take_turns(self):
         done, found = self.measured("x86")
         self.assertEqual(done, [*[("measure", "b", ""), ("measure", "s", "")] * bench.ROUNDS,
-                                ("count", "b", ""), ("count", "s", "")])
-        self.assertEqual(found[bench.SERIES], {("measure", "n"): [2, 4], ("count", "n"): [6]})
+                                ("count", "b", ""), ("count", "s", ""), ("isolated", "b", ""), ("isolated", "s", "")])
+        self.assertEqual(found[bench.SERIES], {("measure", "n"): [2, 4], ("count", "n"): [6], ("isolated", "n"): [8]})
+
+    def test_a_cpu_is_isolated_by_a_word_on_the_command_line(self):
+        with mock.patch.object(bench, "measure") as measure:
+            bench.isolated("x86", "k", {}, append="more")
+        measure.assert_called_once_with("x86", "k", {}, "isolated", append="nohz_full=1 more")
 
     def test_a_parameter_has_boots_of_its_own(self):
         done, found = self.measured("powerpc")

@@ -236,7 +236,7 @@ PROFILES = {"tracer": "tracer", "tracer-guarded": "tracer-guarded",
             "kprobe": "kprobes", "kprobe-guarded": "kprobes-guarded", "kprobes": "kprobes",
             "key": "key", "one-key": "one-key", "one-call": "one-call", "events": "events",
             "module-calls": "module-calls", "call": "call",
-            "throttled": "tracer", "throttled-guarded": "tracer-guarded"}
+            "isolated": "tracer", "throttled": "tracer", "throttled-guarded": "tracer-guarded"}
 
 
 def _explained(series, case):
@@ -369,6 +369,11 @@ def count(arch, kdir, files, **how):
     return calls | sizes(output(["size", "-B", kdir / "vmlinux"]))
 
 
+def isolated(arch, kdir, files, append="", **how):
+    """The interrupts that a CPU gets which nohz_full= names."""
+    return measure(arch, kdir, files, "isolated", append=f"nohz_full=1 {append}".strip(), **how)
+
+
 def sizes(said):
     """What `size -B` says of a kernel, in kB."""
     text, data, *_ = said.splitlines()[1].split()
@@ -396,7 +401,8 @@ def compare(arch, kernels):
     files = {kdir: {"bench": program, **build_modules(arch, kdir, home)}
              for kdir in kernels.values()}
     boots = [(measure, f"measuring {number + 1} of {ROUNDS}") for number in range(ROUNDS)]
-    for do, doing in [*boots, (count, "counting")]:
+    alone = [(isolated, "an isolated CPU")] * arches.get(arch).isolates
+    for do, doing in [*boots, (count, "counting"), *alone]:
         for name, subject in subjects(arch, kernels).items():
             say(f"{doing}: {name}")
             kdir = subject.kdir

@@ -3,6 +3,8 @@
 
 from dataclasses import dataclass, replace
 
+from .arch import ARCHES
+
 SIZES = ("tracer-256", "tracer-1024", "tracer-4096", "tracer-8192", "tracer")
 TIMES = ("on", "off", "on_asleep", "off_asleep", "stall", "longest", "lost")  # in ns
 THOUSANDS = ("untraced", "one", "many", "mflr", "nops")  # for a thousand calls, or functions
@@ -63,6 +65,13 @@ SINGLE = (
     *_switched("static call with one site", "one-call", {"x86": 1.0}, {"x86": 1.0}),
 )
 
+# Interrupts that reach a CPU without a tick, in user mode. One may find it in the kernel.
+ISOLATING = tuple(name for name, arch in ARCHES.items() if arch.isolates)
+ISOLATED = tuple(
+    Row(f"an isolated CPU, IPIs on+off: {what}", "isolated", metric, "number", 1, only=ISOLATING)
+    for what, metric in (("function tracer", "tracer"), ("static key", "key"),
+                         ("events/sched/enable", "events"), ("200 kprobe events", "probes")))
+
 TRACER = {"x86": 0.25, "arm64": 0.5, "riscv": 0.5, "powerpc": 0.5}
 ROWS = (
     Row("function tracer on", "tracer", "on", "base", TRACER),
@@ -106,6 +115,7 @@ ROWS = (
     Row("an untraced function begins with: nops", "entry", "nops", "", only=("powerpc",)),
     Row("a traced call, instructions", "call", "one", ""),
     Row("  with 100 tracers elsewhere", "call", "many", "call", 1.1, "one"),
+    *ISOLATED,
     Row("text of the kernel", "size", "text", ""),
     Row("data of the kernel", "size", "data", ""),
 )
