@@ -37,7 +37,7 @@ SELFTESTS_TIMEOUT = 1200
 REPLAY = ("text_poke:replay",)
 
 KUNIT, SELFTESTS, MODEL = "kunit", "selftests", "model"
-SUITES = {"core": "text_poke"} | {name: f"text_poke_{name}" for name in ("conformance", "debug", "fault", "input", "live", "slot", "stop")}
+SUITES = {"core": "text_poke"} | {name: f"text_poke_{name}" for name in ("conformance", "debug", "fault", "input", "live", "slot", "stop", "catch_up")}
 # Layer -> with what it is tried.
 LAYERS = dict.fromkeys(("checker", "guest", *SUITES), KUNIT) | {"replay": SELFTESTS, MODEL: MODEL}
 FORMAT = f"`NAME | LAYER [or LAYER...] | PATTERN [| only ARCH...: REASON]` with layers of one kind among {', '.join(LAYERS)}"

@@ -23,6 +23,7 @@ KUNIT_SUITES = ("text_poke", "text_poke_conformance", "text_poke_debug", "text_p
                 "kprobes_test")
 OWN = ("text_poke",)
 SELFTESTS = (*OWN, "static_keys")
+NO_TICK = "nohz_full=1"  # what makes CPU 1 one that text pokes leave alone in user mode
 ISOLATED = ("text_poke:isolated_cpus_are_left_alone",)
 # One shell script that forks all the time: it takes as long as everything else together, so
 # its folders are shared out to two guests that run side by side. All that is not named here
@@ -188,7 +189,8 @@ def _kunit_results(name, kdir, result):
 
 def kunit_guest(name, kdir, append="", smp=2, timeout=TIMEOUT):
     """What boots a guest that runs the KUnit suites, and reads its log with the kernel's own tool."""
-    how = {"append": f"kunit.enable=1 {append}".strip(), "smp": smp, "timeout": timeout}
+    alone = [NO_TICK] * arches.get(name).isolates * (smp > 1)
+    how = {"append": " ".join(["kunit.enable=1", *alone, *filter(None, [append])]), "smp": smp, "timeout": timeout}
     reader = [part for part in made.folder(series.source_tree() / "tools/testing/kunit")]
     return Guest(name, kdir, lambda: initramfs.build_initramfs(name, job=initramfs.GUEST / "kunit.sh"),
                  functools.partial(_kunit_results, name, kdir), how, more=tuple(reader))
@@ -298,7 +300,7 @@ def counted_guests(name, kdir, append="", smp=2):
 def isolated_guests(name, kdir, append="", smp=2):
     """What boots a guest whose second CPU has no tick, for the selftest that runs a program there; none if that is not left alone."""
     if arches.get(name).isolates:
-        yield listed_guest(name, kdir, ISOLATED, f"nohz_full=1 {append}".strip(), smp, use="isolated")
+        yield listed_guest(name, kdir, ISOLATED, f"{NO_TICK} {append}".strip(), smp, use="isolated")
 
 
 def selftests(name, kdir, append="", smp=2, targets=()):

@@ -57,6 +57,9 @@ enum text_poke_busted {
 	TEXT_POKE_BUSTED_SYNC_SELF,	/* this CPU only */
 	TEXT_POKE_BUSTED_SYNC_NO_WAIT,	/* the others when they please */
 	TEXT_POKE_BUSTED_ONLINE_NO_SYNC,	/* a CPU that comes online may be stale */
+	TEXT_POKE_BUSTED_LEAVE_ALL,	/* no CPU is interrupted, whatever it runs */
+	TEXT_POKE_BUSTED_LEAVE_UNWATCHED,	/* nor for what it may run at once */
+	TEXT_POKE_BUSTED_NO_CATCH_UP,	/* a CPU that was asked does not refetch */
 
 	/* d */
 	TEXT_POKE_BUSTED_RECORD_EARLY,	/* before b */
