@@ -11,9 +11,10 @@
  * the second sync leads from SYNCED to LEFT.  What is stored must be flushed
  * before the next sync, at the address that executes and with the alias gone;
  * a sync must have been through every CPU that was online before and after it;
- * or have left it alone in user mode, where no CPU may come to a site;
- * and all of it happens with text_mutex held.  While a site traps the poker is
- * not preempted, and while text is mapped it stores no more often than it may.
+ * or have left it alone in user mode, where no CPU may come to a site; perf must
+ * have been told of what was recorded since the last one; and all of it happens
+ * with text_mutex held.  While a site traps the poker is not preempted, and while
+ * text is mapped it stores no more often than it may.
  *
  * Two kinds of sites have shorter ways.  In a direct batch, and for literals,
  * the store leads from IDLE to WRITTEN.  A site that cannot trap is recorded
@@ -316,6 +317,8 @@ void text_poke_check_sync_begin(void)
 	expect_at(!checked.in_group || !preemptible(),
 		  "the poker may be preempted while sites trap", first_addr());
 	expect_at(!checked.mapped, "synced with the alias mapped", NULL);
+	expect_at(!text_poke_is_untold(), "synced before perf was told",
+		  first_addr());
 	cpumask_copy(&online_before, cpu_online_mask);
 	WRITE_ONCE(sync_round, sync_round + 1);
 }

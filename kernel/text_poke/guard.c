@@ -110,6 +110,7 @@ static void emit_records(unsigned int *i, unsigned int end)
 				 site->len);
 		text_poke_check_record(site);
 	}
+	text_poke_tell();
 }
 
 /* The reversals of the records of the sites from @i to @end. */
@@ -123,6 +124,7 @@ static void emit_reversals(unsigned int i, unsigned int end)
 				 site->len);
 		text_poke_check_record(site);
 	}
+	text_poke_tell();
 }
 
 /**

@@ -105,6 +105,14 @@ extern u64 text_poke_arming_ns;
  */
 #define TEXT_POKE_STORES 32U
 
+/*
+ * The number of records that perf is told of at once, at most.  As perf opens its
+ * events they are 64 bytes each on every architecture, but for literals, which
+ * are 72: one reservation of 4 KiB in the buffer, or little more.  Their stamp is
+ * the same.
+ */
+#define TEXT_POKE_RECORDS 64U
+
 /* Pages of pointers, and how many are in one. */
 #define TEXT_POKE_INDEX		1024
 #define TEXT_POKE_PER_INDEX	(PAGE_SIZE / sizeof(struct text_poke_site *))
@@ -177,6 +185,14 @@ bool text_poke_in_trap_path(const void *addr);
 int text_poke_write(void *addr, const void *bytes, size_t len);
 void text_poke_record(const void *addr, const void *old, size_t old_len,
 		      const void *new, size_t new_len);
+
+#ifdef CONFIG_PERF_EVENTS
+bool text_poke_is_untold(void);
+void text_poke_tell(void);
+#else
+static inline bool text_poke_is_untold(void) { return false; }
+static inline void text_poke_tell(void) { }
+#endif
 
 #ifdef CONFIG_TEXT_POKE_CATCH_UP
 

@@ -36,13 +36,67 @@ void text_poke_warn(const char *what, const void *where)
 			       where);
 }
 
+#ifdef CONFIG_PERF_EVENTS
+/* What perf has not been told of yet; under text_mutex. */
+static struct perf_text_poke untold[TEXT_POKE_RECORDS];
+static unsigned int nr_untold;
+
 /**
- * text_poke_record - tell perf, and count that
+ * text_poke_is_untold - is there something that text_poke_tell() would tell of?
+ *
+ * Context: text_mutex held.
+ * Return: true if so.
+ */
+bool text_poke_is_untold(void)
+{
+	return nr_untold;
+}
+
+/**
+ * text_poke_tell - tell perf of what was recorded and it has not been told of
+ *
+ * All records of step d have their stamp when this returns.
+ *
+ * Context: text_mutex held; before the store or the sync that comes next.
+ */
+void text_poke_tell(void)
+{
+	perf_event_text_pokes(untold, nr_untold);
+	nr_untold = 0;
+}
+
+static void keep(const void *addr, const void *old, size_t old_len,
+		 const void *new, size_t new_len)
+{
+	untold[nr_untold++] = (struct perf_text_poke) {
+		.addr		= addr,
+		.old_bytes	= old,
+		.new_bytes	= new,
+		.old_len	= old_len,
+		.new_len	= new_len,
+	};
+	if (nr_untold == TEXT_POKE_RECORDS)
+		text_poke_tell();
+}
+#else
+static void keep(const void *addr, const void *old, size_t old_len,
+		 const void *new, size_t new_len)
+{
+}
+#endif
+
+/**
+ * text_poke_record - record a change; text_poke_tell() tells perf at the latest
  * @addr:	where
- * @old:	the bytes from before
+ * @old:	the bytes from before; they, too, have to stay until then
  * @old_len:	how many; 0: nothing was there
  * @new:	the bytes from now on
  * @new_len:	how many; 0: nothing will be there
+ *
+ * Counts it as well.  Of one address no more than one change may be recorded
+ * between two calls of text_poke_tell(): they would have the same stamp.
+ *
+ * Context: text_mutex held.
  */
 void text_poke_record(const void *addr, const void *old, size_t old_len,
 		      const void *new, size_t new_len)
@@ -51,7 +105,7 @@ void text_poke_record(const void *addr, const void *old, size_t old_len,
 		text_poke_replaced.record(addr, old, old_len, new, new_len);
 		return;
 	}
-	perf_event_text_poke(addr, old, old_len, new, new_len);
+	keep(addr, old, old_len, new, new_len);
 	text_poke_stats.records++;
 }
 

@@ -104,6 +104,7 @@ static void end_slots(void)
 	for (i = 0; i < text_poke_slots.nr; i++)
 		text_poke_record(slot_at(i), slot_at(i), TEXT_POKE_SLOT, NULL,
 				 0);
+	text_poke_tell();
 	tell_of_page(true);
 }
 
@@ -176,4 +177,5 @@ void text_poke_slots_begin(bool listening)
 	for (i = 0; i < text_poke_slots.nr; i++)
 		text_poke_record(slot_at(i), NULL, 0, slot_at(i),
 				 TEXT_POKE_SLOT);
+	text_poke_tell();
 }

@@ -115,6 +115,7 @@ static void record_changes(const struct text_poke_stop *stop)
 			text_poke_record(change->addr, before(stop, change),
 					 TEXT_POKE_UNIT, after(stop, change),
 					 TEXT_POKE_UNIT);
+	text_poke_tell();
 }
 
 /* This CPU has it for itself. */

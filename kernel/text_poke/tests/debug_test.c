@@ -65,6 +65,16 @@ static void sync_while_mapped(void)
 	text_poke_check_sync_end();
 }
 
+/* Of a change that is none. */
+static void sync_while_untold(void)
+{
+	text_poke_record(site_addr(), site_addr(), LEN, site_addr(), LEN);
+	text_poke_check_sync_begin();
+	text_poke_tell();
+	text_poke_check_all_refetched();
+	text_poke_check_sync_end();
+}
+
 static void store_often(void)
 {
 	struct text_poke_site literal = {
@@ -88,6 +98,7 @@ static void checker_knows_what_it_is_told(struct kunit *test)
 		{ let_go_of_a_held_batch, "retired while a handler holds it" },
 		{ map_twice, "an alias was left mapped" },
 		{ sync_while_mapped, "synced with the alias mapped" },
+		{ sync_while_untold, "synced before perf was told" },
 		{ store_often, "too many stores through one mapping" },
 	};
 	int i;

@@ -65,7 +65,7 @@ HEADER = re.compile(r"(Subject|From|Date|Part): (.+)")
 COVER = ".cover"
 NAME = re.compile(r"\d{4}-.*\.patch$")
 HUNKS = ".hunks"
-PART = re.compile(r"[0-9]-[a-z0-9-]+")
+PART = re.compile(r"[0-9]+-[a-z0-9-]+")
 RANGE = re.compile(r"6\.12\.(\d+)(?:-(\d+)|(\+))")
 _DIFF = re.compile(r"^diff --git a/(\S+) b/\1$", re.M)
 
@@ -339,14 +339,20 @@ def parts_of(series):
     return [(part, list(group)) for part, group in groupby(series, lambda patch: patch.part) if part]
 
 
+def _place(part):
+    """What parts are in the order of: their numbers, then their names; none comes first."""
+    number = part.partition("-")[0]
+    return (int(number) if number.isdigit() else -1, part)
+
+
 def check_parts(series):
     """Each part is one piece, in the order of the names, has its cover letter, and leaves no patch out."""
-    names = sorted({patch.part for patch in series})
+    names = sorted({patch.part for patch in series}, key=_place)
     last = ""
     for patch in series:
         if patch.part not in ("", last) and not PART.fullmatch(patch.part):
             raise bad(patch.name, f"is of the part `{patch.part}`: a name is a number, a hyphen and small letters")
-        if patch.part < last or patch.part != last and names.index(patch.part) != (names.index(last) + 1 if last else 0):
+        if _place(patch.part) < _place(last) or patch.part != last and names.index(patch.part) != (names.index(last) + 1 if last else 0):
             raise bad(patch.name, f"is of the part `{patch.part}`, behind one of `{last}`: correct the line `Part:`, or move the patch")
         last = patch.part
     for part in filter(None, names):

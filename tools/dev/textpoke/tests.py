@@ -19,7 +19,7 @@ from .say import run, say
 
 LOG = "log_buf_len=4M"
 KUNIT_SUITES = ("text_poke", "text_poke_conformance", "text_poke_debug", "text_poke_fault", "text_poke_group", "text_poke_input", "text_poke_live",
-                "text_poke_tracepoint", "text_poke_user",
+                "text_poke_record", "text_poke_tracepoint", "text_poke_user",
                 "kprobes_test")
 OWN = ("text_poke",)
 SELFTESTS = (*OWN, "static_keys")

@@ -28,6 +28,8 @@
  * How long the sites are and whether they trap is what struct layout says.  All
  * sites are one group, or each is one of its own, as on a machine that is slow.
  *
+ * perf is told of one record, or of two at once, which are all that are kept.
+ *
  * Limits: one length of a queue.  A store that fails has changed nothing, which
  * holds of those that have the size of a number.
  *
@@ -47,6 +49,17 @@
  *	-> "&at->final, synced.armed)"
  * mutant record-early in forth: "emit_records(&at->recorded, synced.armed)"
  *	-> "emit_records(&at->recorded, wave)"
+ * mutant told-late in forth: "	perf_event_text_pokes(untold, nr_untold);"
+ *	-> "	if (nr_untold < TEXT_POKE_RECORDS)
+ *		return;
+ *	perf_event_text_pokes(untold, nr_untold);"
+ * mutant told-again in forth: "	nr_untold = 0;"
+ *	-> "	nr_untold %= TEXT_POKE_RECORDS;"
+ * mutant told-in-part in back: "	perf_event_text_pokes(untold, nr_untold);"
+ *	-> "	perf_event_text_pokes(untold, 1);"
+ * mutant told-never in back: "	if (nr_untold == TEXT_POKE_RECORDS)
+ *		text_poke_tell();" -> "	if (nr_untold == TEXT_POKE_RECORDS)
+ *		nr_untold = 0;"
  * mutant tail-early in forth: "write_pass(PASS_TAIL, &at->tailed, synced.armed)"
  *	-> "write_pass(PASS_TAIL, &at->tailed, wave)"
  * mutant progress in forth: "struct text_poke_progress synced = *at;"
@@ -92,6 +105,7 @@
 
 #define CONFIG_TEXT_POKE	1
 #define CONFIG_LOCKDEP		0
+#define CONFIG_PERF_EVENTS	1
 #define CONFIG_PREEMPT_RT	0
 #define CONFIG_TEXT_POKE_KUNIT_TEST 0
 
@@ -184,8 +198,13 @@ static bool perf_text_poke_enabled(void)
 	return listening;
 }
 
-static void perf_event_text_poke(const void *addr, const void *old, size_t old_len,
-				 const void *new, size_t new_len);
+struct perf_text_poke {
+	const void *addr, *old_bytes, *new_bytes;
+	u16 old_len, new_len;
+};
+
+static void perf_event_text_pokes(const struct perf_text_poke *pokes,
+				  unsigned int nr);
 static bool store_fails(void *alias, const void *bytes, size_t n);
 
 #undef __put_kernel_nofault
@@ -206,6 +225,9 @@ static void on_each_cpu(void (*call)(void *), void *arg, int wait)
 
 #undef TEXT_POKE_WAVE
 #define TEXT_POKE_WAVE		1U
+
+#undef TEXT_POKE_RECORDS
+#define TEXT_POKE_RECORDS	2U
 
 #include "kernel/text_poke/report.c"
 #include "kernel/text_poke/sync.c"
@@ -416,8 +438,8 @@ static bool store_fails(void *alias, const void *bytes, size_t n)
 	return false;
 }
 
-static void perf_event_text_poke(const void *addr, const void *old, size_t old_len,
-				 const void *new, size_t new_len)
+static void told_of(const void *addr, const void *old, size_t old_len,
+		    const void *new, size_t new_len)
 {
 	int i;
 
@@ -435,6 +457,19 @@ static void perf_event_text_poke(const void *addr, const void *old, size_t old_l
 		seen[i].records++;
 		seen[i].synced = false;
 	}
+}
+
+static void perf_event_text_pokes(const struct perf_text_poke *pokes,
+				  unsigned int nr)
+{
+	unsigned int i;
+
+	prove(nr <= TEXT_POKE_RECORDS, "no more is told than is kept");
+	for (i = 0; i < TEXT_POKE_RECORDS; i++)
+		if (i < nr)
+			told_of(pokes[i].addr, pokes[i].old_bytes,
+				pokes[i].old_len, pokes[i].new_bytes,
+				pokes[i].new_len);
 }
 
 /* Sites with any contents. */

@@ -64,6 +64,7 @@ enum text_poke_busted {
 	/* d */
 	TEXT_POKE_BUSTED_RECORD_EARLY,	/* before b */
 	TEXT_POKE_BUSTED_RECORD_LATE,	/* after f */
+	TEXT_POKE_BUSTED_RECORD_KEPT,	/* perf is told when all is over */
 	TEXT_POKE_BUSTED_RECORD_DROPPED,
 	TEXT_POKE_BUSTED_RECORD_TWICE,
 	TEXT_POKE_BUSTED_RECORD_SWAPPED,	/* old for new */
