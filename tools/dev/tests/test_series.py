@@ -1081,6 +1081,14 @@ class Parts(Case):
         (out / "1-core/0000-cover-letter.patch").write_text("mine\n")
         self.refused(lambda: mails.write_series(self.home / "out"), "1-core/0000-cover-letter.patch", code=errors.USAGE)
 
+    def test_the_tenth_comes_behind_the_ninth(self):
+        for path, part in zip(patches.files(), ("9-core", "9-core", "10-docs")):
+            self.put(path, part)
+        for part, now in (("1-core", "9-core"), ("2-docs", "10-docs")):
+            (self.root / f"patches/v6.12/{part}.cover").rename(self.root / f"patches/v6.12/{now}.cover")
+        gates.all_counted()
+        self.assertEqual(len(list(mails.write_series().glob("10-docs/*"))), 2)
+
     def test_refresh_keeps_them(self):
         self.commit("kernel: change b", {"kernel/b.c": "x\n"})
         todo = self.git("rev-list", "--reverse", "base..HEAD").split()
