@@ -153,6 +153,24 @@ class Broken(unittest.TestCase):
         found = trace.swapped(self.parts, self.parts.records()[:3]).records()
         self.assertEqual([(each.time, each.old) for each in found], [(10, b"\xcc"), (20, b"\x01"), (30, b"\x90"), (40, b"\x90")])
 
+    def test_one_that_undoes_may_come_later_than_all_that_are_chosen(self):
+        found = trace.swapped(self.parts, self.parts.records()[:1]).records()
+        self.assertEqual([(each.time, each.old) for each in found if each.addr == BASE], [(10, b"\xcc"), (30, b"\x90"), (40, b"\x90")])
+
+    def test_a_stamp_is_wrong_where_the_site_was_executed_on_the_other_side_of_it(self):
+        wrong = trace.stamps(self.parts.records(), [(2000, 5000), (0, 0), (1015, 0), (1005, 7000)])
+        self.assertEqual([wrong[each.at] for each in self.parts.records()],
+                         [trace.Stamps(1000, 6000), trace.Stamps(None, None), trace.Stamps(15, None), trace.Stamps(None, 8000)])
+        found = trace.too_early(self.parts, self.parts.records(), wrong).records()
+        self.assertEqual([(each.time, each.old) for each in found], [(15, b"\xcc"), (20, b"\x01"), (40, b"\x90"), (1000, b"\x90")])
+        found = trace.too_late(self.parts, self.parts.records(), wrong).records()
+        self.assertEqual([each.time for each in found], [20, 30, 6000, 8000])
+
+    def test_the_cpus_clock_is_perf_s_time_turned_round(self):
+        for zero in (1000, 2**64 - 100):
+            for clock in (100, 1 << 40):
+                self.assertEqual(trace.cpu_clock(trace.perf_time(clock, (4, 32, zero)), (4, 32, zero)), clock)
+
     def test_pairs_undo_each_other(self):
         self.assertEqual([(one.time, other.time) for one, other in trace.pairs(self.parts.records())], [(10, 30), (30, 40)])
 
@@ -244,6 +262,7 @@ class Half(unittest.TestCase):
                                                      "enough is executed and changed": ktap.FAILED})
 
     def test_broken_records_have_to_be_noticed_there(self):
+        self.enterContext(mock.patch.object(trace, "_windows", lambda _: [(0, 0)]))
         self.assertEqual(set(self.results(trace.mutations).values()), {ktap.FAILED})
         self.text["wrong"] = 4
         self.assertEqual(self.results(trace.mutations), {f"records {name} are noticed in what is executed": ktap.PASSED for name in trace.MUTATIONS})
@@ -588,6 +607,34 @@ class Programs(unittest.TestCase):
         other = self.log.block(BASE, b"\xcc")
         self.log.time(6000).time(6500).time(6100).run(other, 1).put(Log.END)
         self.assertEqual(self.text(b"\x90\x74\x10", poke(6500, BASE, b"\x90", b"\xcc"))["wrong"], 0)
+
+    def windows(self):
+        return list(struct.iter_unpack("<2Q", (self.folder / "windows").read_bytes()))
+
+    def test_it_is_told_when_what_a_record_changes_was_executed(self):
+        other = self.log.block(BASE, b"\xcc")
+        self.log.run(self.jcc, 1).run(self.far, 2).time(6000).run(self.far, 2).time(7000).run(self.far, 1).run(other, 1).run(other, 1).put(Log.END)
+        self.text(b"\x90\x74\x10", poke(6500, BASE, b"\x90", b"\xcc"), poke(6500, BASE + 1, b"\x74", b"\x75"))
+        # Before: the clock's last reading. After: with one instruction since it was read. The second of the block never was.
+        self.assertEqual(self.windows(), [(5000, 7001), (0, 0)])
+
+    def test_and_not_of_what_was_executed_before_another_change_of_it(self):
+        self.log.run(self.jcc, 2).time(6000).time(7000).run(self.far, 1).put(Log.END)
+        self.text(b"\x90\x74\x10", poke(6000, BASE, b"\x90", b"\xcc"), poke(7000, BASE, b"\xcc", b"\x90"))
+        self.assertEqual(self.windows(), [(5000, 0), (0, 0)])
+
+    def test_the_beginning_of_a_trace_has_the_packets_up_to_then(self):
+        self.log.run(self.jcc, 2).run(self.jump, 1).run(self.far, 2).put(Log.USER).put(Log.TRAP, 0, 0x400000, BASE + 3).run(self.jump, 1).run(self.far, 1)
+        self.log.put(Log.END)
+        piece = self.folder / "piece"
+        piece.mkdir()
+        (self.folder / "log").write_bytes(self.log.entries)
+        (self.folder / "blocks").write_bytes(self.log.blocks)
+        for until, count in ((5002, 0), (5003, 1), (9999, 2)):
+            done = subprocess.run([self.program, "piece", "x86", str(until), piece, self.folder], check=True, capture_output=True, text=True)
+            self.assertIn(f"branches {count}\n", done.stdout)
+            self.assertEqual((piece / "truth.0").exists(), bool(count))
+        self.assertFalse((self.folder / "truth.0").exists())
 
     def test_exceptions_and_cpus_are_counted_without_an_encoder(self):
         self.log.run(self.jcc, 1).put(Log.TRAP, 1, BASE + 1, BASE + 0x100).cpu(1).put(Log.TRAP, 0, BASE, BASE + 0x100)

@@ -191,6 +191,21 @@ class CoreSight(unittest.TestCase):
         parts = recording(self.guest, self.time)
         self.assertGreater(self.decoded(perfdata.with_time(parts, parts.records()[0], self.time - 5000))["wrong"], 10)
 
+    def test_nor_with_one_that_is_stamped_when_the_other_code_was_executed(self):
+        parts = recording(self.guest, self.time)
+        record, = parts.records()
+        (self.folder / "text").write_bytes(struct.pack("<2Q", BASE, LENGTH) + self.guest.text)
+        (self.folder / "time").write_bytes(struct.pack("<3Q", *parts.time_conversion()))
+        run = trace.Trace(trace.Tools(None, None, self.program, {}, PERF), self.folder, None, parts, self.encoded)
+        self.assertEqual(trace.compare_text(run, parts)["wrong"], 0)
+        wrong = trace.stamps([record], trace._windows(self.folder))
+        self.assertLess(wrong[record.at].early, record.time)
+        self.assertGreater(wrong[record.at].late, record.time)
+        for function in (trace.too_early, trace.too_late):
+            moved = function(parts, [record], wrong)
+            self.assertGreater(trace.compare_text(run, moved)["wrong"], 0, function)
+            self.assertGreater(self.decoded(moved)["wrong"], 0, function)
+
     def test_the_copy_is_read_as_that_of_a_guest_is(self):
         self.assertEqual(list(replay.segments(io.BytesIO(kcore(self.guest.text)))), [(4096, BASE, LENGTH)])
 

@@ -47,8 +47,12 @@ ROOM = 2  # GiB
 # What a run has to have to say something: records that were crossed, branches or else pieces of code.
 LEAST = (1_000, 1_000_000)
 BROKEN = 40  # records that are broken on purpose, all in one file
+# So many of the first records are in the piece of the trace that is decoded with broken ones.
+PIECE = 1_000
+# ns: a trace unit tells of the time every 200 instructions, of 1 ns each.
+MARGIN = 1_000
 NEAR = 64  # bytes, between a branch and a record that may have to do with it
-BULKY = ("log", "blocks", "aux.*", "truth.*", "guest.tar")
+BULKY = ("log", "blocks", "aux.*", "truth.*", "windows", "guest.tar")
 
 
 @dataclass(frozen=True)
@@ -405,21 +409,59 @@ def spread(things, count):
     return things[:: max(1, len(things) // count)][:count]
 
 
-def dropped(parts, records):
+def dropped(parts, records, _=None):
     """Without some of the records."""
     for record in sorted(spread(records, BROKEN), key=lambda each: each.at, reverse=True):
         parts = perfdata.without_record(parts, record)
     return parts
 
 
-def swapped(parts, records):
-    """With the times of some records and of those that undo them exchanged."""
-    for first, second in spread(pairs(records), BROKEN):
+def swapped(parts, records, _=None):
+    """With the times of some records and of those that undo them, which may come later than all of these, exchanged."""
+    places, found = {each.at for each in records}, {}
+    for first, second in pairs(parts.records()):
+        if first.at in places and first.at not in found:
+            found[second.at] = first, second
+    for first, second in spread(found.values(), BROKEN):
         parts = perfdata.with_time(perfdata.with_time(parts, first, second.time), second, first.time)
     return parts
 
 
-MUTATIONS = {"dropped": dropped, "swapped": swapped}
+@dataclass(frozen=True)
+class Stamps:
+    """Times at which a record would be wrong: one at which the old code was still to be executed, one at which the new had been."""
+    early: int | None
+    late: int | None
+
+
+def stamps(records, windows):
+    """A record's place -> its Stamps. windows: of each when its site was executed before and after it, see image.c."""
+    found, last = {}, {}
+    for record, (before, after) in zip(records, windows):
+        early = before - MARGIN if before - MARGIN > last.get(record.addr, 0) else None
+        found[record.at] = Stamps(early, after + MARGIN if after else None)
+        last[record.addr] = record.time
+    return found
+
+
+def _moved(parts, records, times):
+    """With another time of some of the records for which there is one."""
+    for record in spread([each for each in records if times[each.at] and each.old != each.new], BROKEN):
+        parts = perfdata.with_time(parts, record, times[record.at])
+    return parts
+
+
+def too_early(parts, records, wrong):
+    """With some records stamped when CPUs still executed the old code: before all of them were trapped."""
+    return _moved(parts, records, {at: each.early for at, each in wrong.items()})
+
+
+def too_late(parts, records, wrong):
+    """With some records stamped when a CPU had executed the new code already."""
+    return _moved(parts, records, {at: each.late for at, each in wrong.items()})
+
+
+MUTATIONS = {"dropped": dropped, "swapped": swapped, "stamped too early": too_early, "stamped too late": too_late}
 
 
 def crossed(trace, text):
@@ -427,24 +469,55 @@ def crossed(trace, text):
     return trace.parts.records()[text["early"]:text["early"] + text["crossed"]]
 
 
-def _decoded_from(trace, parts):
-    """What perf makes of the trace with broken records."""
-    branches = compare_branches(trace, data := trace.merged("mutated", parts), trace.own.perf)
+def cpu_clock(time, conversion):
+    """The value of the CPUs' clock at perf's time, or the next below."""
+    shift, mult, zero = conversion
+    return ((time - zero) % (1 << 64) << shift) // mult
+
+
+def beginning(trace, until):
+    """The trace up to a time, in a folder of its own: the packets, and the branches that are in them."""
+    folder = trace.folder / "piece"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    clock = cpu_clock(until, trace.parts.time_conversion())
+    words = [trace.own.program, "piece", trace.own.arch.name, clock, folder, trace.folder]
+    return replace(trace, folder=folder, log=parse(output(words, what="encoding a piece")))
+
+
+def _decoded_from(piece, parts):
+    """What perf makes of the trace with other records."""
+    branches = compare_branches(piece, data := piece.merged("mutated", parts), piece.own.perf)
     shutil.rmtree(data)
-    print(f"    of branches {branches['wrong']} wrong, {branches['missing']} missing, {branches['errors']} errors", flush=True)
+    print(f"    of {branches['executed']} branches {branches['wrong']} wrong, {branches['missing']} missing, {branches['errors']} errors", flush=True)
     return branches
 
 
+def _windows(folder):
+    """What the comparison with the records has found out of when their sites were executed."""
+    return list(struct.iter_unpack("<2Q", (folder / "windows").read_bytes()))
+
+
+def _noticed(trace, piece, name, parts):
+    text = compare_text(trace, parts)
+    print(f"records {name}: {text['wrong']} pieces of code wrong", flush=True)
+    yield Result(f"records {name} are noticed in what is executed", PASSED if text["wrong"] else FAILED)
+    if piece:
+        yield Result(f"records {name} are noticed in what is decoded", PASSED if _decoded_from(piece, parts)["wrong"] else FAILED)
+
+
 def mutations(trace):
-    """Results of the run with broken records: each comparison has to notice."""
-    records = crossed(trace, compare_text(trace, trace.parts))
+    """Results of the run with broken records: each comparison has to notice, of branches in the beginning of the trace."""
+    records = crossed(trace, compare_text(trace, trace.parts))[:PIECE]
+    wrong, piece = stamps(trace.parts.records(), _windows(trace.folder)), None
+    if trace.log and records:
+        piece = beginning(trace, records[-1].time)
+        print("the beginning of the trace with the records as they are:", flush=True)
+        yield _result("the beginning of the trace is decoded as it was executed", branch_faults(_decoded_from(piece, trace.parts)))
     for name, function in MUTATIONS.items():
-        parts = function(trace.parts, records)
-        text = compare_text(trace, parts)
-        print(f"records {name}: {text['wrong']} pieces of code wrong", flush=True)
-        yield Result(f"records {name} are noticed in what is executed", PASSED if text["wrong"] else FAILED)
-        if trace.log:
-            yield Result(f"records {name} are noticed in what is decoded", PASSED if _decoded_from(trace, parts)["wrong"] else FAILED)
+        yield from _noticed(trace, piece, name, function(trace.parts, records, wrong))
+    if piece:
+        shutil.rmtree(piece.folder)
 
 
 # Base and series

@@ -7,6 +7,12 @@
  *	pokes	for each record, by time: its time, address, length before and
  *		after, four words, and the bytes before and after
  *	time	shift, multiplier and offset from the CPUs' clock to perf's
+ *
+ * It gets "windows": for each record, by time, when what it changed was last
+ * executed before it, and first after it, two words; 0: not since the record
+ * of that site before, or not until the next. For the first it is the reading
+ * of the clock before that, by which the record would have had to be applied
+ * to be wrong.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -33,6 +39,14 @@ struct poke {
 	uint64_t time, addr, old_len, new_len;
 	const uint8_t *old, *new;
 	bool on_time;		/* the clock has been read as just that */
+	uint64_t before, after;	/* when the site was executed: see above */
+	struct site *site;
+};
+
+/* An address that records change, the last that was applied, and when it was executed since. */
+struct site {
+	uint64_t addr, run;
+	struct poke *last;
 };
 
 /* What a block was found to be, and how often the image had changed by then. */
@@ -40,14 +54,18 @@ struct verdict {
 	uint32_t changes, insns;
 	enum { UNTRIED, SAME, OTHER, UNKNOWN } how;
 	bool outside;
+	bool sought;		/* are there sites in it? */
+	uint32_t first, sites;
 };
 
 static struct page *pages[BUCKETS];
 static struct poke *pokes;
 static uint64_t nr_pokes, next_poke;
+static struct site *sites;
+static size_t nr_sites;
 static struct verdict *verdicts;
 static uint32_t changes = 1;
-static uint64_t shift, mult, offset, clock_now;
+static uint64_t shift, mult, offset, clock_now, bias;
 static uint64_t pieces, wrong, unknown, outside, on_time, breaks, early, traps[2], unplaced;
 
 static struct page *find_page(uint64_t addr, bool make)
@@ -126,6 +144,29 @@ static void read_pokes(const char *folder)
 	}
 }
 
+static int by_address(const void *a, const void *b)
+{
+	const struct site *x = a, *y = b;
+
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+static void find_sites(void)
+{
+	uint64_t i;
+
+	sites = calloc(nr_pokes + 1, sizeof(*sites));
+	for (i = 0; i < nr_pokes; i++)
+		sites[i].addr = pokes[i].addr;
+	qsort(sites, nr_pokes, sizeof(*sites), by_address);
+	for (i = 0; i < nr_pokes; i++)
+		if (!nr_sites || sites[nr_sites - 1].addr != sites[i].addr)
+			sites[nr_sites++] = sites[i];
+	for (i = 0; i < nr_pokes; i++)
+		pokes[i].site = bsearch(&(struct site){ .addr = pokes[i].addr }, sites, nr_sites,
+					sizeof(*sites), by_address);
+}
+
 static void read_time(const char *folder)
 {
 	uint64_t words[3];
@@ -146,8 +187,11 @@ static uint64_t perf_time(uint64_t value)
 	return offset + high * mult + (low * mult >> shift);
 }
 
-static void apply(const struct poke *poke)
+static void apply(struct poke *poke)
 {
+	poke->before = poke->site->run;
+	poke->site->run = 0;
+	poke->site->last = poke;
 	breaks += compare(poke->addr, poke->old, poke->old_len) == OTHER;
 	store(poke->addr, poke->new, poke->new_len, false);
 	changes++;
@@ -177,6 +221,7 @@ static void on_clock(int cpu, uint64_t at, uint64_t value)
 {
 	uint64_t time = perf_time(value);
 
+	bias = value - at;
 	if (!clock_now)
 		apply_early(time);
 	if (time > clock_now)
@@ -200,6 +245,67 @@ static uint32_t length_of(const struct code *code, uint32_t insns)
 	for (i = 0; i < insns; i++)
 		length += code->lengths[i];
 	return length;
+}
+
+static void seek_sites(struct verdict *verdict, const struct code *code)
+{
+	uint64_t end = code->addr + length_of(code, code->insns);
+	size_t low = 0, high = nr_sites;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (sites[middle].addr < code->addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	verdict->first = low;
+	while (low < nr_sites && sites[low].addr < end)
+		low++;
+	verdict->sites = low - verdict->first;
+	verdict->sought = true;
+}
+
+static void note_run(struct site *site, uint64_t count)
+{
+	uint64_t time = perf_time(count + bias);
+
+	site->run = clock_now;
+	if (site->last && !site->last->after)
+		site->last->after = time > clock_now ? time : clock_now;
+}
+
+static void note_sites(struct verdict *verdict, const struct code *code, uint32_t insns, uint64_t count)
+{
+	uint64_t end;
+	uint32_t i;
+
+	if (!verdict->sought)
+		seek_sites(verdict, code);
+	if (!verdict->sites)
+		return;
+	end = code->addr + length_of(code, insns);
+	for (i = verdict->first; i < verdict->first + verdict->sites; i++)
+		if (sites[i].addr < end)
+			note_run(&sites[i], count);
+}
+
+static int write_windows(const char *folder)
+{
+	char path[4096];
+	FILE *file;
+	uint64_t i;
+
+	snprintf(path, sizeof(path), "%s/windows", folder);
+	file = fopen(path, "wb");
+	if (!file)
+		return -1;
+	for (i = 0; i < nr_pokes; i++) {
+		fwrite(&pokes[i].before, 8, 1, file);
+		fwrite(&pokes[i].after, 8, 1, file);
+	}
+	return fclose(file);
 }
 
 static void show(int cpu, const struct code *code, uint32_t length)
@@ -227,6 +333,7 @@ static void on_run(int cpu, uint32_t number, const struct code *code, uint32_t i
 	if (insns > code->insns)
 		insns = code->insns;
 	pieces++;
+	note_sites(verdict, code, insns, count);
 	if (verdict->changes != changes || verdict->insns != insns) {
 		length = length_of(code, insns);
 		verdict->changes = changes;
@@ -256,10 +363,11 @@ int image_compare(const char *folder)
 
 	read_text(folder);
 	read_pokes(folder);
+	find_sites();
 	read_time(folder);
 	walk_read_code(folder);
 	verdicts = calloc(walk_codes, sizeof(*verdicts));
-	if (walk(folder, &events))
+	if (walk(folder, &events) || write_windows(folder))
 		return -1;
 	printf("pieces %" PRIu64 "\nwrong %" PRIu64 "\nunknown %" PRIu64 "\noutside %" PRIu64 "\nearly %" PRIu64
 	       "\ncrossed %" PRIu64 "\non-time %" PRIu64 "\nbreaks %" PRIu64 "\n",

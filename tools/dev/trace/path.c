@@ -3,7 +3,7 @@
 
 #define UPPER		(1ull << 63)
 
-uint64_t path_gaps, path_traps[2];
+uint64_t path_gaps, path_traps[2], path_until = UINT64_MAX;
 
 static const struct isa *isa;
 static const struct path *path;
@@ -112,6 +112,7 @@ static void on_run(int cpu, uint32_t number, const struct code *code, uint32_t i
 	if (cpu < 0 || !known_bias)
 		return;
 	now = count;
+	walk_done = path_clock() >= path_until;
 	arrive(cpu, code->addr);
 	if (insns > code->insns)
 		insns = code->insns;

@@ -27,6 +27,9 @@ struct path {
 /* The value of the CPUs' clock just now. */
 uint64_t path_clock(void);
 
+/* The path ends where the clock has got there. */
+extern uint64_t path_until;
+
 /* The instruction at which a trap came instead, or NULL at the end of a block. */
 const uint8_t *path_stopped(int cpu);
 

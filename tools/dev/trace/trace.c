@@ -4,6 +4,9 @@
  *
  *	trace encode ARCH FOLDER	the log as hardware trace, aux.CPU, and
  *					the branches that are in it, truth.CPU
+ *	trace piece ARCH CLOCK PIECE FOLDER
+ *					the same up to that value of the CPUs'
+ *					clock, into another folder
  *	trace text FOLDER		the code that was executed against the
  *					kcore copy and the records
  *	trace compare FOLDER		the branches that perf script prints
@@ -19,7 +22,7 @@
 #include "encode.h"
 #include "image.h"
 
-static const char *where;
+static const char *where, *into;
 static FILE *truth[CPUS];
 static uint64_t branches;
 
@@ -28,7 +31,7 @@ FILE *encode_file(const char *name, int cpu)
 	char path[4096];
 	FILE *file;
 
-	snprintf(path, sizeof(path), "%s/%s.%d", where, name, cpu);
+	snprintf(path, sizeof(path), "%s/%s.%d", into, name, cpu);
 	file = fopen(path, "wb");
 	if (!file) {
 		perror(path);
@@ -71,13 +74,22 @@ static int encode(const char *arch)
 	return fflush(NULL);
 }
 
+static int encode_piece(const char *arch, const char *until, const char *folder)
+{
+	path_until = strtoull(until, NULL, 10);
+	into = folder;
+	return encode(arch);
+}
+
 int main(int argc, char **argv)
 {
 	int error = -1;
 
-	where = argc > 2 ? argv[argc - 1] : NULL;
+	where = into = argc > 2 ? argv[argc - 1] : NULL;
 	if (argc == 4 && !strcmp(argv[1], "encode"))
 		error = encode(argv[2]);
+	else if (argc == 6 && !strcmp(argv[1], "piece"))
+		error = encode_piece(argv[2], argv[3], argv[4]);
 	else if (argc == 3 && !strcmp(argv[1], "text"))
 		error = image_compare(where);
 	else if (argc == 3 && !strcmp(argv[1], "compare"))

@@ -12,6 +12,7 @@
 const struct code *walk_code;
 uint32_t walk_codes;
 int walk_cpus;
+bool walk_done;
 
 static uint64_t bases[CPUS];
 
@@ -143,7 +144,7 @@ int walk(const char *folder, const struct events *events)
 	place.at = read_file(folder, "log", &length);
 	place.end = place.at + length;
 	find_cpus(place);
-	while (step(&place)) {
+	while (!walk_done && step(&place)) {
 		count += (int32_t)(place.entry.count - (uint32_t)count);
 		if (block >= 0)
 			events->run(cpu, block, &walk_code[block], count - begun, begun);

@@ -37,6 +37,9 @@ extern const struct code *walk_code;
 extern uint32_t walk_codes;
 extern int walk_cpus;
 
+/* To be set where nothing of what follows is wanted. */
+extern bool walk_done;
+
 /* Read the blocks alone. */
 void walk_read_code(const char *folder);
 
