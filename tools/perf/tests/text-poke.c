@@ -65,6 +65,7 @@ struct text_poke_test;
 /* What the two kinds of trace differ in */
 struct isa {
 	const char	*name;
+	char		uname[16];
 	u16		machine;
 	u64		aux_config;
 	u64		aux_flags;
@@ -313,6 +314,7 @@ static int x86_back(u8 *text, u64 from __maybe_unused)
 
 static const struct isa x86 = {
 	.name		= "Intel PT",
+	.uname		= "x86_64",
 	.machine	= EM_X86_64,
 	.aux_config	= 0x400 | 0x2000 | 1,
 	.nop		= { 0x0f, 0x1f, 0x44, 0x00, 0x00 },
@@ -435,6 +437,7 @@ static int arm64_back(u8 *text, u64 from)
 
 static const struct isa arm64 = {
 	.name		= "CoreSight",
+	.uname		= "aarch64",
 	.machine	= EM_AARCH64,
 	.aux_config	= 1 << 28 | 1 << 14,
 	.aux_flags	= PERF_AUX_FLAG_CORESIGHT_FORMAT_RAW,
@@ -612,7 +615,10 @@ static void put_attr(struct buf *buf, struct perf_event_attr *attr, u64 ids_at)
 	put(buf, &ids, sizeof(ids));
 }
 
-/* The file: header, ids, attributes, events, and the index of the traces */
+/*
+ * The file: header, ids, attributes, events, the machine's name, without which
+ * perf takes it for this one, and the index of the traces
+ */
 static int write_data(struct text_poke_test *t, const char *name)
 {
 	struct perf_event_attr aux = {
@@ -627,8 +633,10 @@ static int write_data(struct text_poke_test *t, const char *name)
 	const u64 ids_at = sizeof(struct perf_file_header), attrs_at = ids_at + 2 * sizeof(u64);
 	const u64 attr_size = sizeof(struct perf_event_attr) + sizeof(struct perf_file_section);
 	const u64 data_at = attrs_at + 2 * attr_size, end = data_at + t->events.len;
-	struct perf_file_section index = {
-		.offset = end + sizeof(index), .size = 3 * sizeof(u64),
+	const u64 arch_size = sizeof(u32) + sizeof(t->isa->uname);
+	struct perf_file_section features[2] = {
+		{ .offset = end + sizeof(features), .size = arch_size },
+		{ .offset = end + sizeof(features) + arch_size, .size = 3 * sizeof(u64) },
 	};
 	struct perf_file_header header = {
 		.magic = 0x32454c4946524550ULL, .size = sizeof(header), .attr_size = attr_size,
@@ -638,6 +646,7 @@ static int write_data(struct text_poke_test *t, const char *name)
 	struct buf buf = {};
 	int err;
 
+	__set_bit(HEADER_ARCH, header.adds_features);
 	__set_bit(HEADER_AUXTRACE, header.adds_features);
 	put(&buf, &header, sizeof(header));
 	put_u64(&buf, AUX_ID);
@@ -645,7 +654,9 @@ static int write_data(struct text_poke_test *t, const char *name)
 	put_attr(&buf, &aux, ids_at);
 	put_attr(&buf, &dummy, ids_at + sizeof(u64));
 	put(&buf, t->events.data, t->events.len);
-	put(&buf, &index, sizeof(index));
+	put(&buf, features, sizeof(features));
+	put_u32(&buf, sizeof(t->isa->uname));
+	put(&buf, t->isa->uname, sizeof(t->isa->uname));
 	put_u64(&buf, 1);
 	put_u64(&buf, data_at + t->aux_at);
 	put_u64(&buf, sizeof(struct perf_record_auxtrace));
