@@ -44,6 +44,29 @@ noinstr void __text_poke_catch_up(struct text_poke_asked *this)
 }
 
 /**
+ * text_poke_ask - ask a CPU to refetch when it enters the kernel
+ * @cpu:	the CPU
+ *
+ * Context: Preemption off, text_mutex held.
+ * Return: true if it is in user mode, so that it will.
+ */
+bool text_poke_ask(int cpu)
+{
+	struct text_poke_asked *that = per_cpu_ptr(&text_poke_asked, cpu);
+
+	WRITE_ONCE(that->asked, that->asked + 1);
+
+	/*
+	 * Orders asking, and what was stored to the text, before looking at the
+	 * state.  Pairs with ct_state_inc(), in front of text_poke_catch_up().
+	 * Otherwise the CPU could enter the kernel unseen, and not see that it
+	 * was asked, or refetch too early.
+	 */
+	smp_mb();
+	return ct_in_user_cpu(cpu);
+}
+
+/**
  * text_poke_leaves_alone - need this CPU not be interrupted to refetch?
  * @cpu:	the CPU
  *
@@ -55,21 +78,9 @@ noinstr void __text_poke_catch_up(struct text_poke_asked *this)
  */
 bool text_poke_leaves_alone(int cpu)
 {
-	struct text_poke_asked *that = per_cpu_ptr(&text_poke_asked, cpu);
-
 	if (!batch_leaves_alone || !context_tracking_enabled_cpu(cpu))
 		return false;
-
-	WRITE_ONCE(that->asked, that->asked + 1);
-
-	/*
-	 * Orders asking, and what was stored to the text, before looking at the
-	 * state.  Pairs with ct_state_inc(), in front of text_poke_catch_up().
-	 * Otherwise the CPU could enter the kernel unseen, and not see that it
-	 * was asked, or refetch too early.
-	 */
-	smp_mb();
-	if (!ct_in_user_cpu(cpu))
+	if (!text_poke_ask(cpu))
 		return false;
 
 	text_poke_stats.left_alone++;

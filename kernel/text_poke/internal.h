@@ -196,6 +196,7 @@ static inline void text_poke_tell(void) { }
 
 #ifdef CONFIG_TEXT_POKE_CATCH_UP
 
+bool text_poke_ask(int cpu);
 bool text_poke_leaves_alone(int cpu);
 void text_poke_catch_up_begin(const struct text_poke_queue *batch);
 void text_poke_catch_up_end(void);

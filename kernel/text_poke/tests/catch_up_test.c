@@ -84,22 +84,28 @@ static void noinstr_sites_interrupt_all(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, interrupt_all(start - LEN, end), 0);
 }
 
-/* No program has begun yet: those without a tick are in the kernel, or idle. */
+/* This one is in the kernel; others are, or idle, for no program has begun yet. */
 static void cpus_in_the_kernel_are_interrupted(struct kunit *test)
 {
+	int cpu;
+
+	guard(mutex)(&text_mutex);
+	guard(preempt)();
+	for_each_online_cpu(cpu)
+		KUNIT_EXPECT_FALSE(test, text_poke_ask(cpu));
+}
+
+static void cpus_with_a_tick_are_interrupted(struct kunit *test)
+{
 	const struct text_poke_site site = { .addr = site_addr(), .len = LEN };
-	int cpu, tracked = 0;
+	int cpu;
 
 	guard(mutex)(&text_mutex);
 	guard(preempt)();
 	text_poke_catch_up_begin(text_poke_test_queue(&site, 1));
-	for_each_online_cpu(cpu) {
-		tracked += context_tracking_enabled_cpu(cpu);
+	for_each_online_cpu(cpu)
 		KUNIT_EXPECT_FALSE(test, text_poke_leaves_alone(cpu));
-	}
 	text_poke_catch_up_end();
-	if (!tracked)
-		kunit_mark_skipped(test, "nohz_full= names no CPU");
 }
 
 static struct kunit_case catch_up_cases[] = {
@@ -107,6 +113,7 @@ static struct kunit_case catch_up_cases[] = {
 	KUNIT_CASE(only_user_mode_unwatched_is_user_mode),
 	KUNIT_CASE(noinstr_sites_interrupt_all),
 	KUNIT_CASE(cpus_in_the_kernel_are_interrupted),
+	KUNIT_CASE(cpus_with_a_tick_are_interrupted),
 	{}
 };
 

@@ -189,8 +189,7 @@ def _kunit_results(name, kdir, result):
 
 def kunit_guest(name, kdir, append="", smp=2, timeout=TIMEOUT):
     """What boots a guest that runs the KUnit suites, and reads its log with the kernel's own tool."""
-    alone = [NO_TICK] * arches.get(name).isolates * (smp > 1)
-    how = {"append": " ".join(["kunit.enable=1", *alone, *filter(None, [append])]), "smp": smp, "timeout": timeout}
+    how = {"append": f"kunit.enable=1 {append}".strip(), "smp": smp, "timeout": timeout}
     reader = [part for part in made.folder(series.source_tree() / "tools/testing/kunit")]
     return Guest(name, kdir, lambda: initramfs.build_initramfs(name, job=initramfs.GUEST / "kunit.sh"),
                  functools.partial(_kunit_results, name, kdir), how, more=tuple(reader))
