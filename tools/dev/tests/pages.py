@@ -51,6 +51,20 @@ class Balanced(HTMLParser):
 def dom(page, fragment=""):
     """A page as a browser without a screen, and without a network, has it when its scripts have run."""
     with tempfile.TemporaryDirectory() as home:
-        return subprocess.run([BROWSER, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={home}", "--host-resolver-rules=MAP * ~NOTFOUND",
-                               "--virtual-time-budget=5000", "--dump-dom", f"{page.as_uri()}{fragment}"], capture_output=True, text=True,
-                              check=True, timeout=300).stdout
+        return subprocess.run(
+            [
+                BROWSER,
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                f"--user-data-dir={home}",
+                "--host-resolver-rules=MAP * ~NOTFOUND",
+                "--virtual-time-budget=5000",
+                "--dump-dom",
+                f"{page.as_uri()}{fragment}",
+            ],
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=300,
+        ).stdout

@@ -16,8 +16,29 @@ from unittest import mock
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 # pylint: disable=wrong-import-position,unused-import
-from tests.test_series import BASE, Case, Interrupted, contents, setUpModule, write_tree  # noqa: E402,F401
-from textpoke import apply, base, clean, cli, errors, gates, git, given, lock, mails, patches, paths, series  # noqa: E402
+from tests.test_series import (
+    BASE,
+    Case,
+    Interrupted,
+    contents,
+    setUpModule,
+    write_tree,
+)  # noqa: E402,F401
+from textpoke import (
+    apply,
+    base,
+    clean,
+    cli,
+    errors,
+    gates,
+    git,
+    given,
+    lock,
+    mails,
+    patches,
+    paths,
+    series,
+)  # noqa: E402
 
 
 class Trees(Case):
@@ -37,7 +58,11 @@ class Trees(Case):
         return self.repository_of(self.kernel(**how))
 
     def state(self, folder):
-        return self.git("rev-parse", "HEAD", tree=folder), self.git("status", "--porcelain", tree=folder), contents(folder)
+        return (
+            self.git("rev-parse", "HEAD", tree=folder),
+            self.git("status", "--porcelain", tree=folder),
+            contents(folder),
+        )
 
 
 class InGit(Trees):
@@ -71,10 +96,13 @@ class InGit(Trees):
         """An apply that was killed after a number of commits, by a signal that nothing can catch."""
         hook = folder / ".git/hooks/post-applypatch"
         hook.parent.mkdir(exist_ok=True)
-        hook.write_text(f"#!/bin/sh\ntest $(git rev-list --count HEAD) -le {after} || kill -9 $PPID\n")
+        hook.write_text(
+            f"#!/bin/sh\ntest $(git rev-list --count HEAD) -le {after} || kill -9 $PPID\n"
+        )
         hook.chmod(0o755)
-        with mock.patch.object(git, "OPTIONS", ("-c", "safe.directory=*")), \
-                mock.patch.object(apply, "_undo", side_effect=Interrupted), self.assertRaises(Interrupted):
+        with mock.patch.object(git, "OPTIONS", ("-c", "safe.directory=*")), mock.patch.object(
+            apply, "_undo", side_effect=Interrupted
+        ), self.assertRaises(Interrupted):
             apply.apply()
         hook.unlink()
 
@@ -136,7 +164,13 @@ class InGit(Trees):
         folder = self.git_tree()
         apply.apply()
         self.git("revert", "--no-edit", "HEAD~1", tree=folder)
-        self.refused(apply.apply, "lacks 1 of its 3", "`arm64: use it`", "with git, from `core: add the poker` to `MAINTAINERS: name us`", code=errors.USAGE)
+        self.refused(
+            apply.apply,
+            "lacks 1 of its 3",
+            "`arm64: use it`",
+            "with git, from `core: add the poker` to `MAINTAINERS: name us`",
+            code=errors.USAGE,
+        )
         self.git("reset", "-q", "--hard", "HEAD~2", tree=folder)
         self.refused(apply.apply, "lacks 1 of its 3", "`make unapply`", code=errors.USAGE)
         apply.unapply()
@@ -177,7 +211,9 @@ class Plain(Trees):
         folder = self.kernel()
         apply.apply()
         (folder / "MAINTAINERS").write_text(BASE["MAINTAINERS"])
-        self.refused(apply.apply, "lacks 1 of its 3 patches", "MAINTAINERS: name us", code=errors.USAGE)
+        self.refused(
+            apply.apply, "lacks 1 of its 3 patches", "MAINTAINERS: name us", code=errors.USAGE
+        )
         apply.unapply()
         apply.apply()
         self.refused(apply.apply, "already", code=errors.USAGE)
@@ -211,9 +247,16 @@ class Plain(Trees):
     def test_two_at_once_take_turns(self):
         folder = self.kernel()
         with lock.folder(folder):
-            code = ("import sys; sys.path.insert(0, sys.argv[1])\nfrom textpoke import lock\nimport fcntl\n"
-                    "with lock._opened(sys.argv[2], 0) as fd: print(lock._taken(fd, fcntl.LOCK_EX))")
-            said = subprocess.run([sys.executable, "-c", code, paths.DEV, folder], capture_output=True, text=True, check=True).stdout
+            code = (
+                "import sys; sys.path.insert(0, sys.argv[1])\nfrom textpoke import lock\nimport fcntl\n"
+                "with lock._opened(sys.argv[2], 0) as fd: print(lock._taken(fd, fcntl.LOCK_EX))"
+            )
+            said = subprocess.run(
+                [sys.executable, "-c", code, paths.DEV, folder],
+                capture_output=True,
+                text=True,
+                check=True,
+            ).stdout
         self.assertEqual(said, "False\n")
 
 
@@ -229,17 +272,27 @@ class Named(Trees):
         link.symlink_to(paths.BUILD / "base-src")
         for name in ("apply", "unapply", "kernel", "check", "series"):
             for tree in (paths.BUILD / "base-src", self.tree, link):
-                self.refused(lambda name=name, tree=tree: self.check(name, KERNEL=str(tree)), "keep what they make", code=errors.USAGE)
+                self.refused(
+                    lambda name=name, tree=tree: self.check(name, KERNEL=str(tree)),
+                    "keep what they make",
+                    code=errors.USAGE,
+                )
 
     def test_one_that_has_the_series_is_told_before_it_is_copied(self):
         folder = self.kernel()
         apply.apply()
-        self.refused(lambda: self.check("kernel", KERNEL=str(folder)), "has the series", code=errors.USAGE)
+        self.refused(
+            lambda: self.check("kernel", KERNEL=str(folder)), "has the series", code=errors.USAGE
+        )
         self.check("apply", KERNEL=str(folder))
 
     def test_one_around_us_is_not_copied_into_itself(self):
         write_tree(self.home, BASE)
-        self.refused(lambda: self.check("kernel", KERNEL=str(self.home)), "holds this very folder", code=errors.USAGE)
+        self.refused(
+            lambda: self.check("kernel", KERNEL=str(self.home)),
+            "holds this very folder",
+            code=errors.USAGE,
+        )
 
     def test_series_for_a_tree_of_the_users(self):
         """Which needs nothing but git, and changes nothing there."""
@@ -275,7 +328,10 @@ class Out(Trees):
     def test_what_was_added_or_changed_since(self):
         self.write()
         self.write()
-        for name in ("0000-cover-letter.patch", sorted(path.name for path in self.out.glob("0002*"))[0]):
+        for name in (
+            "0000-cover-letter.patch",
+            sorted(path.name for path in self.out.glob("0002*"))[0],
+        ):
             write_tree(self.out, {name: "mine\n"})
             self.refused(self.write, name, code=errors.USAGE)
             self.assertEqual((self.out / name).read_text(), "mine\n")
@@ -292,7 +348,9 @@ class Out(Trees):
         self.write()
         self.rebase("/arm64: use it/d")
         series.refresh()
-        with mock.patch.object(Path, "rename", side_effect=Interrupted), self.assertRaises(Interrupted):
+        with mock.patch.object(Path, "rename", side_effect=Interrupted), self.assertRaises(
+            Interrupted
+        ):
             self.write()
         self.write()
         self.assertEqual(self.names(), ["0001", "0002"])
@@ -328,7 +386,9 @@ class Out(Trees):
         self.out.parent.chmod(0o755)
         self.write()
         self.assertEqual(self.out.stat().st_ino, before)
-        self.assertEqual([path.name for path in self.out.parent.iterdir() if path.name.startswith("out.")], [])
+        self.assertEqual(
+            [path.name for path in self.out.parent.iterdir() if path.name.startswith("out.")], []
+        )
 
     def test_the_environment_s_is_another_program_s(self):
         with mock.patch.dict(os.environ, {"OUT": str(self.out)}):
@@ -442,7 +502,9 @@ class Damage(Trees):
                 shutil.rmtree(paths.BUILD / "base-src")
             return original(repo, files)
 
-        with mock.patch.object(git.Repo, "blobs", blobs), self.assertRaisesRegex(errors.Fail, "was removed meanwhile"):
+        with mock.patch.object(git.Repo, "blobs", blobs), self.assertRaisesRegex(
+            errors.Fail, "was removed meanwhile"
+        ):
             mails.write_series()
 
     def test_a_repository_without_git(self):
@@ -455,11 +517,15 @@ class Damage(Trees):
 
 class Kills(unittest.TestCase):
     def test_a_command_s_child_does_not_outlive_a_kill(self):
-        code = ("import sys; sys.path.insert(0, sys.argv[1])\nfrom textpoke import say\n"
-                "say.run(['sh', '-c', 'echo $$; exec sleep 100'], sys.argv[2])")
+        code = (
+            "import sys; sys.path.insert(0, sys.argv[1])\nfrom textpoke import say\n"
+            "say.run(['sh', '-c', 'echo $$; exec sleep 100'], sys.argv[2])"
+        )
         with tempfile.TemporaryDirectory() as folder:
             log = Path(folder) / "log"
-            process = subprocess.Popen([sys.executable, "-c", code, paths.DEV, log], stderr=subprocess.DEVNULL)
+            process = subprocess.Popen(
+                [sys.executable, "-c", code, paths.DEV, log], stderr=subprocess.DEVNULL
+            )
             while not log.exists() or log.read_text().count("\n") < 2:
                 time.sleep(0.05)
             pid = int(log.read_text().splitlines()[1])

@@ -30,11 +30,15 @@ REMOVE = "ftrace_mflr=remove"
 
 class Reading(unittest.TestCase):
     def test_repetitions_are_collected_in_order(self):
-        self.assertEqual(bench.parse("a on 3\na on 1\nb off 2\n"), {("a", "on"): [3, 1], ("b", "off"): [2]})
+        self.assertEqual(
+            bench.parse("a on 3\na on 1\nb off 2\n"), {("a", "on"): [3, 1], ("b", "off"): [2]}
+        )
 
     def test_boots_are_merged(self):
-        self.assertEqual(bench.merge([{("a", "on"): [1]}, {("a", "on"): [2], ("b", "on"): [3]}]),
-                         {("a", "on"): [1, 2], ("b", "on"): [3]})
+        self.assertEqual(
+            bench.merge([{("a", "on"): [1]}, {("a", "on"): [2], ("b", "on"): [3]}]),
+            {("a", "on"): [1, 2], ("b", "on"): [3]},
+        )
 
     def test_the_sizes_of_a_kernel_are_in_kb(self):
         said = "   text\t   data\t    bss\n9999360\t2048\t77\t1\t1\tvmlinux\n"
@@ -91,7 +95,9 @@ class Judging(unittest.TestCase):
         self.assertEqual(self.judge(LOST, {}, {("throttled", "lost"): [1]}).verdict, "")
 
     def test_broadcasts_are_allowed_by_the_number_of_sites(self):
-        self.assertEqual([bench.broadcasts_allowed(n) for n in (1, 4096, 4097, 12000)], [8, 8, 16, 24])
+        self.assertEqual(
+            [bench.broadcasts_allowed(n) for n in (1, 4096, 4097, 12000)], [8, 8, 16, 24]
+        )
         series = {("sites", "functions"): [12000], ("tracer", "ipis"): [24, 90]}
         self.assertEqual(self.judge(IPIS, {}, series).verdict, MET)
         series[("tracer", "ipis")] = [25]
@@ -129,16 +135,21 @@ class Judging(unittest.TestCase):
 
     def test_what_is_measured_the_guest_measures(self):
         guest = bench.SOURCE.read_text()
-        measured = {*re.findall(r'turn_often\("([\w-]+)"', guest),
-                    *re.findall(r'current = "(\w+)"', guest),
-                    *re.findall(r'throttled_case\("([\w-]+)"', guest), "size"}
+        measured = {
+            *re.findall(r'turn_often\("([\w-]+)"', guest),
+            *re.findall(r'current = "(\w+)"', guest),
+            *re.findall(r'throttled_case\("([\w-]+)"', guest),
+            "size",
+        }
         self.assertLessEqual({row.case for row in benchrows.ROWS}, measured)
         sizes = re.search(r"sizes\[\] = \{ ([\d, ]+) \}", guest)[1].split(", ")
         self.assertEqual((*(f"tracer-{size}" for size in sizes), "tracer"), benchrows.SIZES)
 
     def test_only_powerpc_has_an_mflr(self):
-        found = {name: [row for row in benchrows.rows_of(name) if row.case == "entry"]
-                 for name in ("x86", "arm64", "riscv", "powerpc")}
+        found = {
+            name: [row for row in benchrows.rows_of(name) if row.case == "entry"]
+            for name in ("x86", "arm64", "riscv", "powerpc")
+        }
         self.assertEqual({name for name, rows in found.items() if rows}, {"powerpc"})
 
     def test_every_row_has_a_known_rule(self):
@@ -160,25 +171,42 @@ class Judging(unittest.TestCase):
 class Printing(unittest.TestCase):
     def setUp(self):
         self.base = {("tracer", "on"): [100 * MS, 120 * MS], ("sites", "functions"): [12000]}
-        self.series = {("tracer", "on"): [80 * MS, 90 * MS], ("sites", "functions"): [12000],
-                       ("tracer", "profile:slow"): [3], ("tracer", "profile:slower"): [5]}
+        self.series = {
+            ("tracer", "on"): [80 * MS, 90 * MS],
+            ("sites", "functions"): [12000],
+            ("tracer", "profile:slow"): [3],
+            ("tracer", "profile:slower"): [5],
+        }
 
     def test_a_row_shows_both_the_ratio_the_target_and_the_verdict(self):
-        line = next(line for line in bench.report("arm64", self.base, self.series) if line.startswith("function tracer on"))
-        self.assertRegex(line, r"100\.00 ms \(110\.00 ms\)\s+80\.00 ms \(85\.00 ms\)\s+0\.80\s+<= 0\.5 of base\s+NOT MET")
+        line = next(
+            line
+            for line in bench.report("arm64", self.base, self.series)
+            if line.startswith("function tracer on")
+        )
+        self.assertRegex(
+            line,
+            r"100\.00 ms \(110\.00 ms\)\s+80\.00 ms \(85\.00 ms\)\s+0\.80\s+<= 0\.5 of base\s+NOT MET",
+        )
 
     def test_the_largest_cost_of_what_is_not_met_is_named(self):
         lines = bench.report("arm64", self.base, self.series)
         self.assertIn("most of the time of tracer on the series: slower 5, slow 3", lines)
 
     def test_what_listens_is_explained_by_what_listened(self):
-        self.series |= {("tracer-guarded", "on"): [170 * MS], ("tracer-guarded", "profile:guard"): [7]}
+        self.series |= {
+            ("tracer-guarded", "on"): [170 * MS],
+            ("tracer-guarded", "profile:guard"): [7],
+        }
         lines = bench.report("arm64", self.base, self.series)
         self.assertIn("most of the time of tracer-guarded on the series: guard 7", lines)
 
     def test_a_profile_that_is_missing_is_told(self):
         self.series |= {("call", "untraced"): [0], ("call", "one"): [100], ("call", "many"): [200]}
-        self.assertIn("most of the time of call on the series: nothing was sampled", bench.report("arm64", self.base, self.series))
+        self.assertIn(
+            "most of the time of call on the series: nothing was sampled",
+            bench.report("arm64", self.base, self.series),
+        )
 
     def test_every_target_has_a_profile_and_the_guest_takes_it(self):
         guest = bench.SOURCE.read_text()
@@ -189,23 +217,34 @@ class Printing(unittest.TestCase):
 
     def test_the_guest_listens_while_it_profiles_what_listens(self):
         guest = bench.SOURCE.read_text()
-        listening = guest[guest.index("\tlisten_begin();"):guest.index("\tlisten_end();")]
+        listening = guest[guest.index("\tlisten_begin();") : guest.index("\tlisten_end();")]
         for name in bench.PROFILES.values():
             self.assertEqual(f'profile("{name}", ' in listening, name.endswith("-guarded"), name)
 
     def test_nothing_is_explained_that_is_met(self):
         self.series[("tracer", "on")] = [10 * MS]
-        self.assertFalse([line for line in bench.report("arm64", self.base, self.series) if line.startswith("most")])
+        self.assertFalse(
+            [
+                line
+                for line in bench.report("arm64", self.base, self.series)
+                if line.startswith("most")
+            ]
+        )
 
     def test_the_last_line_counts(self):
-        self.assertEqual(bench.report("arm64", self.base, self.series)[-1], "arm64: 0 targets met, 1 not met")
+        self.assertEqual(
+            bench.report("arm64", self.base, self.series)[-1], "arm64: 0 targets met, 1 not met"
+        )
 
     def test_a_parameter_has_a_table_without_targets_and_its_wait_apart(self):
         self.series |= {("tracer", "on_asleep"): [30 * MS], ("entry", "mflr"): [1000]}
-        varied = {("tracer", "on"): [500 * MS], ("tracer", "on_asleep"): [430 * MS, 500 * MS],
-                  ("entry", "mflr"): [0]}
+        varied = {
+            ("tracer", "on"): [500 * MS],
+            ("tracer", "on_asleep"): [430 * MS, 500 * MS],
+            ("entry", "mflr"): [0],
+        }
         lines = bench.report("powerpc", self.base, self.series, {REMOVE: varied})
-        of_it = lines[lines.index(f"with {REMOVE}, which has no targets:"):]
+        of_it = lines[lines.index(f"with {REMOVE}, which has no targets:") :]
         self.assertIn("500.00 ms", next(line for line in of_it if "tracer on" in line))
         self.assertRegex(next(line for line in of_it if "mflr  " in line), r"-\s+0\.0 \(0\.0\)")
         self.assertIn(f"function tracer on with {REMOVE}: 400.00 ms more in RCU-tasks", of_it)
@@ -224,9 +263,15 @@ class Files(unittest.TestCase):
 
     def setUp(self):
         self.path = Path(self.enterContext(tempfile.TemporaryDirectory())) / "bench.json"
-        self.found = {bench.BASE: {("tracer", "on"): [100 * MS, 120 * MS], ("key", "on"): [5]},
-                      bench.SERIES: {("tracer", "on"): [50 * MS], ("key", "on"): [5],
-                                     ("tracer", "syncs"): [10], ("tracer", "profile:f"): [3]}}
+        self.found = {
+            bench.BASE: {("tracer", "on"): [100 * MS, 120 * MS], ("key", "on"): [5]},
+            bench.SERIES: {
+                ("tracer", "on"): [50 * MS],
+                ("key", "on"): [5],
+                ("tracer", "syncs"): [10],
+                ("tracer", "profile:f"): [3],
+            },
+        }
 
     def refused(self, says, arch="x86"):
         with self.assertRaises(errors.Fail) as caught:
@@ -255,14 +300,15 @@ class Files(unittest.TestCase):
         bench.benchfile.write(self.path, "x86", self.found)
         whole = json.loads(self.path.read_text())
         for key, value, says in (
-                ("format", 2, "its format is 2"),
-                ("subjects", {}, "no figures of base and series"),
-                ("subjects", {"base": {"a": [1]}}, "`a` has no numbers"),
-                ("subjects", {"base": {"a on": ["x"]}}, "`a on` has no numbers"),
-                ("subjects", {"base": {"a on": []}}, "`a on` has no numbers"),
-                ("subjects", {"base": {"a on": 3}}, "of another kind"),
-                ("subjects", {"base": 3}, "of another kind"),
-                ("subjects", 3, "of another kind")):
+            ("format", 2, "its format is 2"),
+            ("subjects", {}, "no figures of base and series"),
+            ("subjects", {"base": {"a": [1]}}, "`a` has no numbers"),
+            ("subjects", {"base": {"a on": ["x"]}}, "`a on` has no numbers"),
+            ("subjects", {"base": {"a on": []}}, "`a on` has no numbers"),
+            ("subjects", {"base": {"a on": 3}}, "of another kind"),
+            ("subjects", {"base": 3}, "of another kind"),
+            ("subjects", 3, "of another kind"),
+        ):
             self.path.write_text(json.dumps(whole | {key: value}))
             self.refused(says)
         del whole["arch"]
@@ -277,11 +323,23 @@ class Files(unittest.TestCase):
         return next(row for row in bench.compared("x86", then, now) if row[0] == what)
 
     def test_what_has_changed_is_told_by_the_ratio(self):
-        now = {bench.BASE: {("tracer", "on"): [200 * MS]},
-               bench.SERIES: {("tracer", "on"): [120 * MS]}}
-        self.assertEqual(self.row(self.found, now, "function tracer on"),
-                         ("function tracer on", "100.00 ms", "200.00 ms", "50.00 ms", "120.00 ms",
-                          "0.50", "0.60", "worse"))
+        now = {
+            bench.BASE: {("tracer", "on"): [200 * MS]},
+            bench.SERIES: {("tracer", "on"): [120 * MS]},
+        }
+        self.assertEqual(
+            self.row(self.found, now, "function tracer on"),
+            (
+                "function tracer on",
+                "100.00 ms",
+                "200.00 ms",
+                "50.00 ms",
+                "120.00 ms",
+                "0.50",
+                "0.60",
+                "worse",
+            ),
+        )
         now[bench.SERIES]["tracer", "on"] = [80 * MS]
         self.assertEqual(self.row(self.found, now, "function tracer on")[-1], "better")
         now[bench.SERIES]["tracer", "on"] = [105 * MS]
@@ -289,16 +347,19 @@ class Files(unittest.TestCase):
 
     def test_what_the_base_does_not_count_is_told_by_the_series(self):
         now = {bench.BASE: {}, bench.SERIES: {("tracer", "syncs"): [12]}}
-        self.assertEqual(self.row(self.found, now, "function tracer, syncs on+off"),
-                         ("function tracer, syncs on+off", "-", "-", "10", "12", "-", "-", "worse"))
+        self.assertEqual(
+            self.row(self.found, now, "function tracer, syncs on+off"),
+            ("function tracer, syncs on+off", "-", "-", "10", "12", "-", "-", "worse"),
+        )
         self.assertEqual(self.row(self.found, now, "static key on")[-1], "")
 
     def test_figures_and_page_are_left_and_another_run_is_compared_with(self):
         self.found[bench.SERIES]["sites", "functions"] = [12000]
         self.enterContext(mock.patch.object(bench.paths, "BUILD", self.path.parent))
         self.enterContext(contextlib.redirect_stderr(io.StringIO()))
-        with mock.patch.object(bench.benchpage, "write") as page, \
-                contextlib.redirect_stdout(io.StringIO()) as out:
+        with mock.patch.object(bench.benchpage, "write") as page, contextlib.redirect_stdout(
+            io.StringIO()
+        ) as out:
             bench.leave("x86", self.found | {REMOVE: self.found[bench.SERIES]}, self.found)
         home = self.path.parent / "bench/x86"
         left = bench.benchfile.read(home / "bench.json", "x86")
@@ -312,9 +373,9 @@ class Files(unittest.TestCase):
         options = cli.Options({"ARCH": "x86", "COMPARE": str(self.path)})
         bench.benchfile.write(self.path, "x86", self.found)
         build = mock.Mock(side_effect=lambda *_, **__: self.path.write_text(""))
-        with mock.patch.object(bench.kernel, "build_kernel", build), \
-                mock.patch.object(bench, "compare", return_value={}), \
-                mock.patch.object(bench, "leave") as leave:
+        with mock.patch.object(bench.kernel, "build_kernel", build), mock.patch.object(
+            bench, "compare", return_value={}
+        ), mock.patch.object(bench, "leave") as leave:
             bench.main(options)
         leave.assert_called_once_with("x86", {}, self.found)
 
@@ -329,18 +390,37 @@ class Boots(unittest.TestCase):
                 self.assertEqual(files["bench-modules/of"], kdir)
                 done.append((what, kdir.name, append))
                 return {(what, "n"): [len(done)]}
+
             return boot
-        with mock.patch.multiple(bench, measure=boots("measure"), count=boots("count"), isolated=boots("isolated"),
-                                 say=mock.DEFAULT, build_program=mock.DEFAULT,
-                                 build_modules=lambda _, kdir, home: {"bench-modules/of": kdir}):
+
+        with mock.patch.multiple(
+            bench,
+            measure=boots("measure"),
+            count=boots("count"),
+            isolated=boots("isolated"),
+            say=mock.DEFAULT,
+            build_program=mock.DEFAULT,
+            build_modules=lambda _, kdir, home: {"bench-modules/of": kdir},
+        ):
             found = bench.compare(arch, {bench.BASE: Path("b"), bench.SERIES: Path("s")})
         return done, found
 
     def test_the_kernels_take_turns(self):
         done, found = self.measured("x86")
-        self.assertEqual(done, [*[("measure", "b", ""), ("measure", "s", "")] * bench.ROUNDS,
-                                ("count", "b", ""), ("count", "s", ""), ("isolated", "b", ""), ("isolated", "s", "")])
-        self.assertEqual(found[bench.SERIES], {("measure", "n"): [2, 4], ("count", "n"): [6], ("isolated", "n"): [8]})
+        self.assertEqual(
+            done,
+            [
+                *[("measure", "b", ""), ("measure", "s", "")] * bench.ROUNDS,
+                ("count", "b", ""),
+                ("count", "s", ""),
+                ("isolated", "b", ""),
+                ("isolated", "s", ""),
+            ],
+        )
+        self.assertEqual(
+            found[bench.SERIES],
+            {("measure", "n"): [2, 4], ("count", "n"): [6], ("isolated", "n"): [8]},
+        )
 
     def test_a_cpu_is_isolated_by_a_word_on_the_command_line(self):
         with mock.patch.object(bench, "measure") as measure:
@@ -350,8 +430,10 @@ class Boots(unittest.TestCase):
     def test_a_parameter_has_boots_of_its_own(self):
         done, found = self.measured("powerpc")
         self.assertEqual(set(found), {bench.BASE, bench.SERIES, REMOVE})
-        self.assertEqual([boot for boot in done if boot[2]],
-                         [("measure", "s", REMOVE)] * bench.ROUNDS + [("count", "s", REMOVE)])
+        self.assertEqual(
+            [boot for boot in done if boot[2]],
+            [("measure", "s", REMOVE)] * bench.ROUNDS + [("count", "s", REMOVE)],
+        )
 
     def test_the_modules_that_the_guest_loads_are_built(self):
         named = set(re.findall(r'MODULES "(\w+)\.ko"', bench.SOURCE.read_text()))

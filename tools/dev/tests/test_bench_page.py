@@ -54,9 +54,12 @@ class Page(unittest.TestCase):
         whole = self.page(figures())
         for row in bench.rows_of("arm64"):
             self.assertIn(f"<td>{row.what}</td>", whole)
-        self.assertIn('<td>function tracer on</td><td class="number">500.00 ms (625.00 ms)</td>'
-                      '<td class="number">15.00 ms (15.00 ms)</td><td class="number">0.03</td>'
-                      '<td class="number">&lt;= 0.5 of base</td><td class="passed">met</td>', whole)
+        self.assertIn(
+            '<td>function tracer on</td><td class="number">500.00 ms (625.00 ms)</td>'
+            '<td class="number">15.00 ms (15.00 ms)</td><td class="number">0.03</td>'
+            '<td class="number">&lt;= 0.5 of base</td><td class="passed">met</td>',
+            whole,
+        )
         self.assertIn('<td class="failed">NOT MET</td>', whole)
 
     def test_the_verdict_counts(self):
@@ -74,16 +77,20 @@ class Page(unittest.TestCase):
     def test_curves_go_from_256_sites_to_all(self):
         charts = self.charts()
         self.assertEqual(len(charts), 3)
-        dots = [tuple(map(float, found)) for found in
-                re.findall(r'<desc class="value">([\d.]+): ([\d.]+)</desc>', charts[1])]
+        dots = [
+            tuple(map(float, found))
+            for found in re.findall(r'<desc class="value">([\d.]+): ([\d.]+)</desc>', charts[1])
+        ]
         sites = [256, 1024, 4096, 8192, 12000]
-        self.assertEqual(dots, [*zip(sites, (100, 200, 300, 400, 500)),
-                                *zip(sites, (11, 12, 13, 14, 15))])
+        self.assertEqual(
+            dots, [*zip(sites, (100, 200, 300, 400, 500)), *zip(sites, (11, 12, 13, 14, 15))]
+        )
         self.assertIn("syncs, on and off", charts[2])
 
     def test_points_are_only_of_what_was_measured(self):
-        self.assertEqual(benchpage.points({("tracer-256", "on"): [5 * MS, 3 * MS]}, "on", MS),
-                         [(256, 3)])
+        self.assertEqual(
+            benchpage.points({("tracer-256", "on"): [5 * MS, 3 * MS]}, "on", MS), [(256, 3)]
+        )
 
     def test_where_the_time_goes_is_there_and_harmless(self):
         whole = self.page(figures())

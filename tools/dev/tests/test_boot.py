@@ -38,7 +38,12 @@ class OnceMore(unittest.TestCase):
         (self.kdir / "include/config/kernel.release").write_text("6.12.7\n")
 
     def test_the_script_runs_the_very_command_in_its_folder(self):
-        script = reproduce.write(self.folder, ["sh", "-c", "pwd; echo $0 $1", "an 'option'"], "QEMU emulator version 10.0", self.kdir)
+        script = reproduce.write(
+            self.folder,
+            ["sh", "-c", "pwd; echo $0 $1", "an 'option'"],
+            "QEMU emulator version 10.0",
+            self.kdir,
+        )
         done = subprocess.run([script, "-s"], capture_output=True, text=True, check=True)
         self.assertEqual(done.stdout.splitlines(), [str(self.folder), "an 'option' -s"])
         for word in ("Linux 6.12.7", "version 10.0", reproduce.CONFIGURATION):
@@ -46,22 +51,45 @@ class OnceMore(unittest.TestCase):
         self.assertEqual((self.folder / reproduce.CONFIGURATION).read_text(), "CONFIG_X=y\n")
 
     def test_the_folder_may_be_copied_and_the_kernel_have_more_words(self):
-        reproduce.write(self.folder, ["sh", "-c", 'pwd; printf "<%s>" "$@"', "qemu", "-append", "a='b c' -- d"], "QEMU", self.kdir)
+        reproduce.write(
+            self.folder,
+            ["sh", "-c", 'pwd; printf "<%s>" "$@"', "qemu", "-append", "a='b c' -- d"],
+            "QEMU",
+            self.kdir,
+        )
         copy = self.folder / "a copy"
         copy.mkdir()
         script = Path(shutil.copy(self.folder / reproduce.NAME, copy))
-        for env, words in (({}, ""), ({"APPEND": "nokaslr x=1"}, "<-append><nokaslr x=1 a='b c' -- d>")):
-            done = subprocess.run([script, "-s"], env={**os.environ, **env}, cwd="/", capture_output=True, text=True, check=True)
+        for env, words in (
+            ({}, ""),
+            ({"APPEND": "nokaslr x=1"}, "<-append><nokaslr x=1 a='b c' -- d>"),
+        ):
+            done = subprocess.run(
+                [script, "-s"],
+                env={**os.environ, **env},
+                cwd="/",
+                capture_output=True,
+                text=True,
+                check=True,
+            )
             self.assertEqual(done.stdout, f"{copy}\n<-append><a='b c' -- d>{words}<-s>")
 
     def test_of_an_image_no_configuration_is_known(self):
-        self.assertIn("not known", reproduce.write(self.folder, ["true"], "QEMU", self.folder / "Image").read_text())
+        self.assertIn(
+            "not known",
+            reproduce.write(self.folder, ["true"], "QEMU", self.folder / "Image").read_text(),
+        )
         self.assertFalse((self.folder / reproduce.CONFIGURATION).exists())
 
     def booted(self, timeout):
-        with mock.patch.multiple(boot, _good_qemu=lambda _: "QEMU 10", _folder=lambda _: self.folder, _announce=mock.DEFAULT,
-                                 _run=mock.DEFAULT, _result=mock.DEFAULT) as mocks, \
-                mock.patch.object(kernel, "image_of", lambda *_: Path("Image")):
+        with mock.patch.multiple(
+            boot,
+            _good_qemu=lambda _: "QEMU 10",
+            _folder=lambda _: self.folder,
+            _announce=mock.DEFAULT,
+            _run=mock.DEFAULT,
+            _result=mock.DEFAULT,
+        ) as mocks, mock.patch.object(kernel, "image_of", lambda *_: Path("Image")):
             boot.boot("arm64", self.kdir, None, timeout=timeout, turns=True)
         return mocks["_run"].call_args.args[4]
 
@@ -73,7 +101,14 @@ class OnceMore(unittest.TestCase):
         self.assertTrue((self.folder / reproduce.NAME).exists())
 
     def test_a_report_has_the_version_and_the_first_complaint(self):
-        result = boot.Result(TEST_FAILED, "a reason", self.folder / "console.log", Path("tar"), badness=[" BUG: x ", "y"], qemu="QEMU 10")
+        result = boot.Result(
+            TEST_FAILED,
+            "a reason",
+            self.folder / "console.log",
+            Path("tar"),
+            badness=[" BUG: x ", "y"],
+            qemu="QEMU 10",
+        )
         with mock.patch.object(boot, "say") as said:
             boot.report(result)
         told = " ".join(call.args[0] for call in said.call_args_list)
@@ -120,15 +155,20 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(boot.accelerator(1, 2), "tcg,thread=single")
 
     def test_a_busy_host_is_given_a_moment(self):
-        with mock.patch.object(boot, "free_cores", side_effect=[0, 1, 2]), mock.patch.object(boot, "cores", return_value=2):
+        with mock.patch.object(boot, "free_cores", side_effect=[0, 1, 2]), mock.patch.object(
+            boot, "cores", return_value=2
+        ):
             self.assertEqual(boot.enough_cores(2), 2)
-        with mock.patch.object(boot, "free_cores", return_value=2), mock.patch.object(boot, "cores", return_value=2):
+        with mock.patch.object(boot, "free_cores", return_value=2), mock.patch.object(
+            boot, "cores", return_value=2
+        ):
             self.assertEqual(boot.enough_cores(4), 2)
 
     def test_free_cpus_are_those_that_idle(self):
         stat = ["cpu  0 0 0 0 0 0 0 0 0 0\ncpu0", "cpu  50 0 0 150 0 0 0 0 0 0\ncpu0"]
-        with mock.patch.object(Path, "read_text", side_effect=stat), mock.patch("os.cpu_count", return_value=4), \
-                mock.patch.object(boot, "cores", return_value=4):
+        with mock.patch.object(Path, "read_text", side_effect=stat), mock.patch(
+            "os.cpu_count", return_value=4
+        ), mock.patch.object(boot, "cores", return_value=4):
             self.assertEqual(boot.free_cores(0), 3)
 
     def test_no_initrd_is_no_option(self):
@@ -175,7 +215,15 @@ class Version(unittest.TestCase):
 
 
 class Verdict(unittest.TestCase):
-    def code(self, panicked=False, restarted=False, timed_out=False, verdict="", shutdown="guest-shutdown", status=0):
+    def code(
+        self,
+        panicked=False,
+        restarted=False,
+        timed_out=False,
+        verdict="",
+        shutdown="guest-shutdown",
+        status=0,
+    ):
         code, reason, _ = boot.judge(panicked, restarted, timed_out, verdict, shutdown, status)
         self.assertTrue(reason)
         return code
@@ -218,9 +266,14 @@ class Complaints(unittest.TestCase):
         return console
 
     def test_the_kernels_are_found(self):
-        for line in (b"[    1.000000] WARNING: CPU: 0 PID: 1 at x.c:1 f", b"[    1.0] BUG: sleeping function called",
-                     b"[   12.5] Internal error: Oops: 0000000096000004 [#1] SMP", b"[ 1.2] BUG: KASAN: use-after-free",
-                     b"[   3.3] rcu: INFO: rcu_preempt detected stalls on CPUs", b"[   2.0][    T1] WARNING: possible circular locking"):
+        for line in (
+            b"[    1.000000] WARNING: CPU: 0 PID: 1 at x.c:1 f",
+            b"[    1.0] BUG: sleeping function called",
+            b"[   12.5] Internal error: Oops: 0000000096000004 [#1] SMP",
+            b"[ 1.2] BUG: KASAN: use-after-free",
+            b"[   3.3] rcu: INFO: rcu_preempt detected stalls on CPUs",
+            b"[   2.0][    T1] WARNING: possible circular locking",
+        ):
             self.assertEqual(len(self.console(line + b"\r\n").badness), 1, line)
 
     def test_a_programs_are_not(self):
@@ -228,7 +281,9 @@ class Complaints(unittest.TestCase):
         self.assertEqual(self.console(text).badness, [])
 
     def test_lines_may_come_in_pieces(self):
-        console = self.console(b"[    1.0] WAR", b"NING: x\n[    2.0] Kernel panic - not", b" syncing: y")
+        console = self.console(
+            b"[    1.0] WAR", b"NING: x\n[    2.0] Kernel panic - not", b" syncing: y"
+        )
         self.assertEqual(len(console.badness), 2)
         self.assertTrue(console.panicked)
 
@@ -238,7 +293,9 @@ class Complaints(unittest.TestCase):
 
 class Configuration(unittest.TestCase):
     def test_settings(self):
-        text = 'CONFIG_A=y\n# CONFIG_B is not set\nCONFIG_C="x y"\n# CONFIG_D=y\n#: without E: why\n'
+        text = (
+            'CONFIG_A=y\n# CONFIG_B is not set\nCONFIG_C="x y"\n# CONFIG_D=y\n#: without E: why\n'
+        )
         self.assertEqual(kernel.settings(text), {"A": "y", "B": "n", "C": '"x y"'})
 
     def test_what_is_dropped_is_named(self):
@@ -262,7 +319,10 @@ class Configuration(unittest.TestCase):
     def test_every_fragment_is_understood(self):
         for path in kernel.FRAGMENTS.glob("*.config"):
             for line in path.read_text().splitlines():
-                self.assertTrue(line.startswith("#") or not line or kernel.SETTING.match(line), f"{path.name}: {line}")
+                self.assertTrue(
+                    line.startswith("#") or not line or kernel.SETTING.match(line),
+                    f"{path.name}: {line}",
+                )
             kernel.exceptions(path.read_text(), {None, "base", "llvm"})
 
     def test_every_architecture_asks_for_the_same(self):
@@ -272,8 +332,12 @@ class Configuration(unittest.TestCase):
             self.assertEqual([name for name in own if name in common], [])
 
     def test_builds_do_not_share_a_folder(self):
-        names = {kernel.name_of("arm64", base, llvm, fragments)
-                 for base in (False, True) for llvm in (False, True) for fragments in ((), ("kasan",), ("debug", "kasan"))}
+        names = {
+            kernel.name_of("arm64", base, llvm, fragments)
+            for base in (False, True)
+            for llvm in (False, True)
+            for fragments in ((), ("kasan",), ("debug", "kasan"))
+        }
         self.assertEqual(len(names), 12)
 
 
@@ -315,12 +379,22 @@ class Folders(unittest.TestCase):
 class Archive(unittest.TestCase):
     def listing(self, entries):
         """What cpio itself reads in our archive."""
-        done = subprocess.run(["cpio", "--list", "--verbose", "--numeric-uid-gid", "--quiet"], check=True,
-                              input=initramfs.cpio(entries), stdout=subprocess.PIPE)
+        done = subprocess.run(
+            ["cpio", "--list", "--verbose", "--numeric-uid-gid", "--quiet"],
+            check=True,
+            input=initramfs.cpio(entries),
+            stdout=subprocess.PIPE,
+        )
         return {line.split()[-1]: line for line in done.stdout.decode().splitlines()}
 
     def test_cpio_reads_it(self):
-        listing = self.listing({"a": initramfs.folder(), "a/b": initramfs.file(b"12345", True), "a/c": initramfs.node(5, 1)})
+        listing = self.listing(
+            {
+                "a": initramfs.folder(),
+                "a/b": initramfs.file(b"12345", True),
+                "a/c": initramfs.node(5, 1),
+            }
+        )
         self.assertEqual(list(listing), ["a", "a/b", "a/c"])
         self.assertTrue(listing["a/b"].startswith("-rwxr-xr-x   1 0        0               5 "))
         self.assertIn("5,   1", listing["a/c"])
@@ -347,7 +421,9 @@ class Archive(unittest.TestCase):
             except OSError as error:
                 errors.append(error)
 
-        with tempfile.TemporaryDirectory() as folder, mock.patch.object(Path, "write_bytes", written):
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(
+            Path, "write_bytes", written
+        ):
             threads = [threading.Thread(target=build, args=[Path(folder) / "it"]) for _ in range(2)]
             for thread in threads:
                 thread.start()
@@ -402,7 +478,9 @@ class Booted(unittest.TestCase):
         return result
 
     def job(self, script, args=(), **how):
-        return self.boot(initramfs.build_initramfs(ARCH, job=script.encode(), args=args, kdir=KDIR), **how)
+        return self.boot(
+            initramfs.build_initramfs(ARCH, job=script.encode(), args=args, kdir=KDIR), **how
+        )
 
 
 class Machine(Booted):
@@ -425,7 +503,9 @@ class Machine(Booted):
         result = self.job("while :; do :; done", timeout=20)
         self.assertEqual(result.code, HANG, result.reason)
         self.assertGreater((result.folder / "registers.txt").stat().st_size, 500)
-        self.assertRegex((result.folder / "tasks.txt").read_text(errors="replace"), r"task:init +state:")
+        self.assertRegex(
+            (result.folder / "tasks.txt").read_text(errors="replace"), r"task:init +state:"
+        )
 
     def test_power_off_without_a_verdict(self):
         result = self.job("poweroff -f; sleep 100")
@@ -453,9 +533,13 @@ class Guest(Booted):
         self.assertEqual(self.job(script, args=("a b", "'"), append="-- c").code, OK)
 
     def test_files_come_out(self):
-        result = self.job(". /lib/textpoke.sh; mkdir /x; head -c 3000000 /dev/zero >/x/zeros; send_out /x")
+        result = self.job(
+            ". /lib/textpoke.sh; mkdir /x; head -c 3000000 /dev/zero >/x/zeros; send_out /x"
+        )
         self.assertEqual(result.code, OK, result.reason)
-        listed = subprocess.run(["tar", "-tvf", result.out_tar], check=True, capture_output=True, text=True).stdout
+        listed = subprocess.run(
+            ["tar", "-tvf", result.out_tar], check=True, capture_output=True, text=True
+        ).stdout
         self.assertRegex(listed, r"3000000 .* x/zeros")
 
     def test_somebody_elses_initramfs(self):
@@ -463,8 +547,13 @@ class Guest(Booted):
             source, program = Path(name) / "init.c", Path(name) / "init"
             source.write_text(FOREIGN)
             subprocess.run([f"{ARCH.cross}gcc", "-static", "-o", program, source], check=True)
-            entries = {"init": initramfs.file(program.read_bytes(), True), "dev/console": initramfs.node(5, 1)}
-            result = self.boot(initramfs.write(entries, Path(name) / "theirs"), append="quiet -- one two=3")
+            entries = {
+                "init": initramfs.file(program.read_bytes(), True),
+                "dev/console": initramfs.node(5, 1),
+            }
+            result = self.boot(
+                initramfs.write(entries, Path(name) / "theirs"), append="quiet -- one two=3"
+            )
         self.assertEqual((result.code, result.verdict), (OK, None), result.reason)
         self.assertIn("argument 1 is <one>", self.console)
         self.assertIn("argument 2 is <two=3>", self.console)

@@ -56,9 +56,18 @@ class Loading(Folders):
         self.assertEqual(self.titles(), ["07-it", "07-it: nosmp", "07-it: pti=on nopcid"])
 
     def test_lines_may_be_for_some_architectures(self):
-        self.case("07-it", "append x86: a\nappend arm64 riscv: b\nqemu: -q\nqemu x86: -r\nfile riscv: f.ko\n")
-        self.assertEqual([(case.append, case.qemu, case.files) for name in ("x86", "riscv") for case in cases.load(name)],
-                         [("a", "-q -r", ()), ("b", "-q", ("f.ko",))])
+        self.case(
+            "07-it",
+            "append x86: a\nappend arm64 riscv: b\nqemu: -q\nqemu x86: -r\nfile riscv: f.ko\n",
+        )
+        self.assertEqual(
+            [
+                (case.append, case.qemu, case.files)
+                for name in ("x86", "riscv")
+                for case in cases.load(name)
+            ],
+            [("a", "-q -r", ()), ("b", "-q", ("f.ko",))],
+        )
 
     def test_one_without_a_line_for_an_architecture_is_booted_plainly(self):
         self.case("07-it", "append x86: a\n")
@@ -80,7 +89,9 @@ class Loading(Folders):
     def test_some_may_be_asked_for(self):
         self.case("07-it")
         self.case("17-that")
-        self.assertEqual((self.titles(only="17"), self.titles(only="07-it")), (["17-that"], ["07-it"]))
+        self.assertEqual(
+            (self.titles(only="17"), self.titles(only="07-it")), (["17-that"], ["07-it"])
+        )
         with self.assertRaises(Fail) as caught:
             cases.load("x86", "7")
         self.assertEqual(caught.exception.code, USAGE)
@@ -89,7 +100,9 @@ class Loading(Folders):
 
 class Outcomes(unittest.TestCase):
     def outcome(self, code, verdict, text, badness=()):
-        result = boot.Result(code, "a reason", Path("log"), Path("tar"), verdict, list(badness), ["the last line"])
+        result = boot.Result(
+            code, "a reason", Path("log"), Path("tar"), verdict, list(badness), ["the last line"]
+        )
         return cases.outcome(result, text)
 
     def test_pass(self):
@@ -97,7 +110,10 @@ class Outcomes(unittest.TestCase):
 
     def test_fail_with_its_words(self):
         how = self.outcome(TEST_FAILED, 1, "3 bytes\nCASE 07-it FAIL (3)\n")
-        self.assertEqual((how.status, how.word, how.why, how.said), (FAILED, "FAIL", "(3)", ("3 bytes", "CASE 07-it FAIL (3)")))
+        self.assertEqual(
+            (how.status, how.word, how.why, how.said),
+            (FAILED, "FAIL", "(3)", ("3 bytes", "CASE 07-it FAIL (3)")),
+        )
 
     def test_skip_with_its_reason(self):
         how = self.outcome(TEST_FAILED, cases.SKIP, "CASE 07-it SKIP: there is none\n")
@@ -114,12 +130,17 @@ class Outcomes(unittest.TestCase):
 
     def test_a_complaint_of_the_kernel_fails(self):
         how = self.outcome(OK, 0, "CASE 07-it PASS (0)\n", ["[ 1.0] WARNING: it"])
-        self.assertEqual((how.status, how.why), (FAILED, "the kernel complained: [ 1.0] WARNING: it"))
+        self.assertEqual(
+            (how.status, how.why), (FAILED, "the kernel complained: [ 1.0] WARNING: it")
+        )
 
     def test_a_guest_that_ends_badly(self):
         for code, word in ((PANIC, "DIED"), (HANG, "HUNG"), (INFRA, "FAIL")):
             how = self.outcome(code, 0, "CASE 07-it PASS (0)\n", ["BUG: it"])
-            self.assertEqual((how.status, how.word, how.why, how.said), (FAILED, word, "a reason; BUG: it", ("the last line",)))
+            self.assertEqual(
+                (how.status, how.word, how.why, how.said),
+                (FAILED, word, "a reason; BUG: it", ("the last line",)),
+            )
 
 
 class Judging(unittest.TestCase):
@@ -140,13 +161,17 @@ class Judging(unittest.TestCase):
 
     def test_what_fails_on_both_needs_a_reason(self):
         self.assertEqual(self.judged(FAIL, FAIL)[0], FAILED)
-        self.assertEqual(self.judged(FAIL, FAIL, KNOWN), (SKIPPED, "as on the base: 6.12 does it as well"))
+        self.assertEqual(
+            self.judged(FAIL, FAIL, KNOWN), (SKIPPED, "as on the base: 6.12 does it as well")
+        )
 
     def test_what_fails_where_the_base_skips_it_needs_a_reason(self):
         self.assertEqual(self.judged(SKIP, FAIL)[0], FAILED)
 
     def test_a_reason_that_is_stale_is_told(self):
-        self.assertEqual(self.judged(FAIL, PASS, KNOWN)[1], "listed as failed on the base, but passes")
+        self.assertEqual(
+            self.judged(FAIL, PASS, KNOWN)[1], "listed as failed on the base, but passes"
+        )
 
     def test_a_skip_says_why(self):
         self.assertEqual(self.judged(SKIP, SKIP), (SKIPPED, "there is no second CPU"))
@@ -168,13 +193,24 @@ class Running(Folders):
             code, verdict = verdicts.get((kdir.name, append), (OK, 0))
             return boot.Result(code, "a reason", Path("log"), Path("tar"), verdict)
 
-        fakes = ((cases, "kernels", lambda name: {"base": Path("base-x86"), "series": Path("x86")}),
-                 (cases, "_program", lambda name, case: b"program"), (tests, "in_guest", in_guest),
-                 (tests, "sent", lambda result, name: "CASE it SKIP: so\n" if result.verdict == cases.SKIP else "CASE it FAIL (3)\n"),
-                 (initramfs, "build_initramfs", lambda *args, **how: Path("initrd")))
+        fakes = (
+            (cases, "kernels", lambda name: {"base": Path("base-x86"), "series": Path("x86")}),
+            (cases, "_program", lambda name, case: b"program"),
+            (tests, "in_guest", in_guest),
+            (
+                tests,
+                "sent",
+                lambda result, name: "CASE it SKIP: so\n"
+                if result.verdict == cases.SKIP
+                else "CASE it FAIL (3)\n",
+            ),
+            (initramfs, "build_initramfs", lambda *args, **how: Path("initrd")),
+        )
         for where, what, fake in fakes:
             mock.patch.object(where, what, fake).start()
-        with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()):
+        with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(
+            io.StringIO()
+        ):
             results = list(cases.cases(name, only))
         return {result.name: result.status for result in results}, out.getvalue()
 
@@ -185,7 +221,9 @@ class Running(Folders):
 
     def test_one_boot_may_fail_and_another_pass(self):
         self.case("07-it", "append:\nappend: a=1\n")
-        results, said = self.run_with({("x86", "a=1"): (PANIC, None), ("base-x86", ""): (HANG, None)})
+        results, said = self.run_with(
+            {("x86", "a=1"): (PANIC, None), ("base-x86", ""): (HANG, None)}
+        )
         self.assertEqual(results, {"cases: 07-it": PASSED, "cases: 07-it: a=1": FAILED})
         rows = [line.split()[:3] for line in said.splitlines()[1:]]
         self.assertEqual(rows[0], ["07-it", "HUNG", "pass"])
@@ -202,7 +240,11 @@ class Ours(unittest.TestCase):
     def test_each_has_what_belongs_to_it(self):
         for path in cases.FOLDER.glob("*/"):
             if path.is_dir():
-                self.assertTrue((path / "case.c").exists() and (path / "README").read_text().startswith(f"{path.name}\n"), path)
+                self.assertTrue(
+                    (path / "case.c").exists()
+                    and (path / "README").read_text().startswith(f"{path.name}\n"),
+                    path,
+                )
 
     def test_each_can_be_loaded_for_every_architecture(self):
         for name in arches.ARCHES:

@@ -18,7 +18,21 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from textpoke import arch as arches  # noqa: E402
 from textpoke import base as bases  # noqa: E402
-from textpoke import check, cli, endings, full, initramfs, kept, kernel, known, ktap, paths, perf, tests, torture  # noqa: E402
+from textpoke import (
+    check,
+    cli,
+    endings,
+    full,
+    initramfs,
+    kept,
+    kernel,
+    known,
+    ktap,
+    paths,
+    perf,
+    tests,
+    torture,
+)  # noqa: E402
 from textpoke.errors import INFRA, OK, TEST_FAILED, Fail  # noqa: E402
 from textpoke.ktap import FAILED, PASSED, SKIPPED, Result  # noqa: E402
 
@@ -60,25 +74,34 @@ Intel PT: branch 0 of 32: 1 => 2, decoded 22: 1 => 3
 
 class PerfTest(unittest.TestCase):
     def test_results(self):
-        self.assertEqual([(result.name, result.status, result.note) for result in perf.tested(PERF_TEST)], [
-            ("perf test: Intel PT across text pokes", PASSED, ""),
-            ("perf test: perf inject, Intel PT across text pokes", FAILED, ""),
-            ("perf test: CoreSight across text pokes", SKIPPED, "no CoreSight")])
+        self.assertEqual(
+            [(result.name, result.status, result.note) for result in perf.tested(PERF_TEST)],
+            [
+                ("perf test: Intel PT across text pokes", PASSED, ""),
+                ("perf test: perf inject, Intel PT across text pokes", FAILED, ""),
+                ("perf test: CoreSight across text pokes", SKIPPED, "no CoreSight"),
+            ],
+        )
 
     def test_no_result_is_a_failure(self):
-        with tempfile.TemporaryDirectory() as folder, mock.patch.object(paths, "LOGS", Path(folder)), \
-                mock.patch.object(perf, "build_host_perf", lambda: "true"):
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(
+            paths, "LOGS", Path(folder)
+        ), mock.patch.object(perf, "build_host_perf", lambda: "true"):
             self.assertEqual([result.status for result in perf.host_tests()], [FAILED])
 
 
 class Runner(unittest.TestCase):
     def test_cases_stand_for_their_test(self):
-        self.assertEqual(statuses(RUNNER), {
-            "text_poke: replay: text_changed": PASSED,
-            "text_poke: replay: none_lost": FAILED,
-            "text_poke: replay: swapped": SKIPPED,
-            "static_keys: test_static_keys.sh": PASSED,
-            "ftrace: ftracetest-ktap": SKIPPED})
+        self.assertEqual(
+            statuses(RUNNER),
+            {
+                "text_poke: replay: text_changed": PASSED,
+                "text_poke: replay: none_lost": FAILED,
+                "text_poke: replay: swapped": SKIPPED,
+                "static_keys: test_static_keys.sh": PASSED,
+                "ftrace: ftracetest-ktap": SKIPPED,
+            },
+        )
 
     def test_reason_of_a_skip(self):
         notes = {result.name: result.note for result in ktap.parse(RUNNER)}
@@ -93,13 +116,17 @@ class Runner(unittest.TestCase):
 
     def test_skips_may_have_a_reason_only(self):
         text = RUNNER.replace("ok 3 swapped # SKIP no swaps", "ok 3 # SKIP there is one CPU")
-        found = {result.name: result for result in ktap.parse(text)}["text_poke: replay: there is one CPU"]
+        found = {result.name: result for result in ktap.parse(text)}[
+            "text_poke: replay: there is one CPU"
+        ]
         self.assertEqual((found.status, found.note), (SKIPPED, "there is one CPU"))
 
     def test_what_a_failed_case_said_before_and_after_is_kept(self):
         before = "".join(f"# # before {i}\n" for i in range(ktap.SAID + 1))
         after = "".join(f"# after {i}\n" for i in range(ktap.SAID + 1))
-        text = RUNNER.replace("# not ok 2", f"{before}# not ok 2").replace("# ok 3", f"{after}# ok 3")
+        text = RUNNER.replace("# not ok 2", f"{before}# not ok 2").replace(
+            "# ok 3", f"{after}# ok 3"
+        )
         said = {result.name: result.said for result in ktap.parse(text)}
         self.assertEqual(said["text_poke: replay: text_changed"], ())
         kept = said["text_poke: replay: none_lost"]
@@ -111,7 +138,10 @@ class Runner(unittest.TestCase):
         self.assertEqual(found["text_poke: replay: all cases ran"], FAILED)
 
     def test_missing_tests_are_a_failure(self):
-        self.assertEqual(statuses(RUNNER.replace("1..3\n# selftests", "1..4\n# selftests", 1))["all tests ran"], FAILED)
+        self.assertEqual(
+            statuses(RUNNER.replace("1..3\n# selftests", "1..4\n# selftests", 1))["all tests ran"],
+            FAILED,
+        )
         self.assertEqual(statuses("")["all tests ran"], FAILED)
 
     def test_targets_have_plans_of_their_own(self):
@@ -146,8 +176,15 @@ class Known(unittest.TestCase):
 
     def test_what_fails_now_and_then_has_to_say_why(self):
         expected = self.load("a test | failed | two CPUs race | found 0*\n")
-        self.assertEqual(known.judge(Result("a test", FAILED, before=("test 3", "Expected 1* but found 0*")), expected).status, SKIPPED)
-        self.assertEqual(known.judge(Result("a test", FAILED, after=("Found junk",)), expected).status, FAILED)
+        self.assertEqual(
+            known.judge(
+                Result("a test", FAILED, before=("test 3", "Expected 1* but found 0*")), expected
+            ).status,
+            SKIPPED,
+        )
+        self.assertEqual(
+            known.judge(Result("a test", FAILED, after=("Found junk",)), expected).status, FAILED
+        )
         self.assertEqual(known.judge(Result("a test", PASSED), expected), Result("a test", PASSED))
 
     def test_a_kind_of_kernel_has_more(self):
@@ -157,24 +194,44 @@ class Known(unittest.TestCase):
         self.assertEqual(list(self.load(lists[0], "arm64-64k", lists[1])), ["a test", "another"])
 
     def test_what_every_architecture_has_is_listed_once(self):
-        lists = {"shared": "a test | failed | a race\nanother | failed | no disk\n", "text": "another | skipped | no small disk\n"}
-        self.assertEqual(self.load(**lists), {"a test": known.Known(FAILED, "a race"), "another": known.Known(SKIPPED, "no small disk")})
+        lists = {
+            "shared": "a test | failed | a race\nanother | failed | no disk\n",
+            "text": "another | skipped | no small disk\n",
+        }
+        self.assertEqual(
+            self.load(**lists),
+            {
+                "a test": known.Known(FAILED, "a race"),
+                "another": known.Known(SKIPPED, "no small disk"),
+            },
+        )
 
     def test_a_skip_needs_a_reason(self):
         expected = self.load("a test | skipped | needs two disks\n")
         self.assertEqual(known.judge(Result("a test", SKIPPED), expected).status, SKIPPED)
-        self.assertEqual(known.judge(Result("another", SKIPPED, "no disk"), expected).status, SKIPPED)
+        self.assertEqual(
+            known.judge(Result("another", SKIPPED, "no disk"), expected).status, SKIPPED
+        )
         self.assertEqual(known.judge(Result("another", SKIPPED), expected).status, FAILED)
 
     def test_a_line_without_a_reason_is_refused(self):
-        for text in ("a test | failed\n", "a test | failed |\n", "a test | broken | why\n", "a test | failed | why |\n"):
+        for text in (
+            "a test | failed\n",
+            "a test | failed |\n",
+            "a test | broken | why\n",
+            "a test | failed | why |\n",
+        ):
             with self.assertRaises(Fail) as caught:
                 self.load(text)
             self.assertEqual(caught.exception.code, INFRA)
 
     def test_what_is_left_out_is_not_there_to_be_run(self):
-        out = {"ftrace/a.tc": known.Known(known.LEFT_OUT, "it hangs"), "ftrace/b.tc": known.Known(known.LEFT_OUT, "it hung"),
-               "elsewhere/c": known.Known(known.LEFT_OUT, "it stops"), "a test": known.Known(FAILED, "no disk")}
+        out = {
+            "ftrace/a.tc": known.Known(known.LEFT_OUT, "it hangs"),
+            "ftrace/b.tc": known.Known(known.LEFT_OUT, "it hung"),
+            "elsewhere/c": known.Known(known.LEFT_OUT, "it stops"),
+            "a test": known.Known(FAILED, "no disk"),
+        }
         with tempfile.TemporaryDirectory() as folder:
             home = Path(folder)
             (home / "ftrace").mkdir()
@@ -187,9 +244,17 @@ class Known(unittest.TestCase):
         self.assertEqual(found, [("ftrace/a.tc", SKIPPED), ("ftrace/b.tc", FAILED)])
 
     def test_our_own_lists_are_well_formed(self):
-        targets = {*tests.SELFTESTS, *tests.FTRACETEST, *(target for arch in arches.ARCHES.values() for target in arch.selftests)}
+        targets = {
+            *tests.SELFTESTS,
+            *tests.FTRACETEST,
+            *(target for arch in arches.ARCHES.values() for target in arch.selftests),
+        }
         for path in known.FOLDER.glob("*"):
-            out = {name.split("/")[0] for name, here in known.load(path.name).items() if here.status == known.LEFT_OUT}
+            out = {
+                name.split("/")[0]
+                for name, here in known.load(path.name).items()
+                if here.status == known.LEFT_OUT
+            }
             self.assertLessEqual(out, targets)
 
 
@@ -198,13 +263,22 @@ class Knobs(unittest.TestCase):
         self.assertEqual(list(tests.knobs(RUNNER)), [])
 
     def test_what_a_replay_goes_on_without_is_a_failure(self):
-        text = RUNNER.replace("# # Totals", "# # no knob of bpf in this kernel\n# # no knob of modules in this kernel\n# # Totals")
-        self.assertEqual([(each.status, each.note) for each in tests.knobs(text)],
-                         [(FAILED, "no knob of bpf, modules in this kernel")])
+        text = RUNNER.replace(
+            "# # Totals",
+            "# # no knob of bpf in this kernel\n# # no knob of modules in this kernel\n# # Totals",
+        )
+        self.assertEqual(
+            [(each.status, each.note) for each in tests.knobs(text)],
+            [(FAILED, "no knob of bpf, modules in this kernel")],
+        )
 
     def test_one_that_has_none_is_a_failure_although_it_is_skipped(self):
-        found, = tests.knobs("# # no knob of keys in this kernel\n# 1..0 # SKIP no knob of keys,bpf in this kernel\n")
-        self.assertEqual((found.status, found.note), (FAILED, "no knob of keys, bpf in this kernel"))
+        (found,) = tests.knobs(
+            "# # no knob of keys in this kernel\n# 1..0 # SKIP no knob of keys,bpf in this kernel\n"
+        )
+        self.assertEqual(
+            (found.status, found.note), (FAILED, "no knob of keys, bpf in this kernel")
+        )
 
     def test_the_words_are_those_of_the_selftest(self):
         for name in ("workload.c", "replay.c"):
@@ -213,8 +287,10 @@ class Knobs(unittest.TestCase):
                 self.assertEqual(tests.NO_KNOB.findall(source), ["%s"])
 
     def test_it_may_be_known(self):
-        lacking, = tests.knobs("no knob of bpf in this kernel")
-        self.assertEqual(known.judge(lacking, {lacking.name: known.Known(FAILED, "no BPF here")}).status, SKIPPED)
+        (lacking,) = tests.knobs("no knob of bpf in this kernel")
+        self.assertEqual(
+            known.judge(lacking, {lacking.name: known.Known(FAILED, "no BPF here")}).status, SKIPPED
+        )
 
 
 class Ftracetest(unittest.TestCase):
@@ -225,13 +301,26 @@ class Ftracetest(unittest.TestCase):
             (home / "ftrace/test.d" / case).touch()
         (home / "ftrace/test.d/functions").touch()
         rest = tests._share(home, "rest", lambda case: case in tests.NO_TEXT)
-        return [sorted(str(path.relative_to(share / "ftrace/test.d")) for path in (share / "ftrace/test.d").rglob("*") if path.is_file())
-                for share in (*tests.shares(home), rest)]
+        return [
+            sorted(
+                str(path.relative_to(share / "ftrace/test.d"))
+                for path in (share / "ftrace/test.d").rglob("*")
+                if path.is_file()
+            )
+            for share in (*tests.shares(home), rest)
+        ]
 
     def test_every_case_is_in_one_share(self):
         second = [f"{folder}/a.tc" for folder in tests.SHARE]
         found = self.shares("kprobe/a.tc", "of_tomorrow/b/c.tc", *second, tests.NO_TEXT[0])
-        self.assertEqual(found, [["functions", "kprobe/a.tc", "of_tomorrow/b/c.tc"], sorted(["functions", *second]), sorted(["functions", tests.NO_TEXT[0]])])
+        self.assertEqual(
+            found,
+            [
+                ["functions", "kprobe/a.tc", "of_tomorrow/b/c.tc"],
+                sorted(["functions", *second]),
+                sorted(["functions", tests.NO_TEXT[0]]),
+            ],
+        )
 
     def test_what_is_left_to_check_full_is_there(self):
         home = bases.base_source() / "tools/testing/selftests/ftrace/test.d"
@@ -256,7 +345,10 @@ class Ftracetest(unittest.TestCase):
             running.remove(number)
             return number
 
-        self.assertEqual(tests.side_by_side([functools.partial(function, number) for number in range(4)]), list(range(4)))
+        self.assertEqual(
+            tests.side_by_side([functools.partial(function, number) for number in range(4)]),
+            list(range(4)),
+        )
         self.assertEqual(max(most), 2)
 
     @staticmethod
@@ -267,8 +359,9 @@ class Ftracetest(unittest.TestCase):
 class Booting(unittest.TestCase):
     def boots(self, code, verdict):
         result = mock.Mock(code=code, verdict=verdict, badness=(), reason="why")
-        with mock.patch.multiple(check.boot, boot=lambda *_, **__: result, report=mock.DEFAULT), \
-                mock.patch.object(check.initramfs, "build_initramfs"):
+        with mock.patch.multiple(
+            check.boot, boot=lambda *_, **__: result, report=mock.DEFAULT
+        ), mock.patch.object(check.initramfs, "build_initramfs"):
             return [each.status for each in check.boots("x86", None)]
 
     def test_a_guest_that_only_powers_off_has_not_shown_anything(self):
@@ -304,8 +397,13 @@ class KUnit(unittest.TestCase):
         folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
         result = mock.Mock(out_tar=folder / "out", console="")
         self.place = folder / "kunit.log"
-        with mock.patch.multiple(tests, sent=lambda *_: log, KUNIT_SUITES=suites, guest_results=lambda *_: [], arches=mock.DEFAULT), \
-                mock.patch.object(tests.series, "source_tree", bases.base_source):
+        with mock.patch.multiple(
+            tests,
+            sent=lambda *_: log,
+            KUNIT_SUITES=suites,
+            guest_results=lambda *_: [],
+            arches=mock.DEFAULT,
+        ), mock.patch.object(tests.series, "source_tree", bases.base_source):
             tests.arches.get.return_value.kunit = ()
             return tests._kunit_results("x86", Path("x86"), result)
 
@@ -314,19 +412,33 @@ class KUnit(unittest.TestCase):
 
     def test_a_case_says_why_it_was_skipped(self):
         found = self.kunit()
-        self.assertEqual([(each.name, each.status, each.note) for each in found],
-                         [("text_poke: interrupts off", SKIPPED, "needs a second CPU"), ("text_poke: other", PASSED, ""),
-                          ("text_poke: each way: forwards", PASSED, ""), ("text_poke: each way: backwards, twice", PASSED, "")])
+        self.assertEqual(
+            [(each.name, each.status, each.note) for each in found],
+            [
+                ("text_poke: interrupts off", SKIPPED, "needs a second CPU"),
+                ("text_poke: other", PASSED, ""),
+                ("text_poke: each way: forwards", PASSED, ""),
+                ("text_poke: each way: backwards, twice", PASSED, ""),
+            ],
+        )
 
     def test_or_where_it_has_failed_and_what_it_said(self):
-        found, = self.failed(self.LOG.replace("[    1.2]     ok 2 other\n", self.SAID))
+        (found,) = self.failed(self.LOG.replace("[    1.2]     ok 2 other\n", self.SAID))
         self.assertEqual(found.name, "text_poke: other")
-        self.assertEqual(found.note, f"EXPECTATION FAILED at kernel/text_poke/core_test.c:77; see {self.place}")
-        self.assertEqual(found.said[1:], ("Expected site->old == found, but", "site->old == 1 (0x1)", "found == 2 (0x2)"))
+        self.assertEqual(
+            found.note, f"EXPECTATION FAILED at kernel/text_poke/core_test.c:77; see {self.place}"
+        )
+        self.assertEqual(
+            found.said[1:],
+            ("Expected site->old == found, but", "site->old == 1 (0x1)", "found == 2 (0x2)"),
+        )
         self.assertTrue(self.place.name == "kunit.log")
 
     def test_a_kernel_that_died_in_a_case(self):
-        log = self.LOG[:self.LOG.index("[    1.2]     ok 2")] + "[    1.2] BUG: unable to handle page fault\n"
+        log = (
+            self.LOG[: self.LOG.index("[    1.2]     ok 2")]
+            + "[    1.2] BUG: unable to handle page fault\n"
+        )
         self.assertTrue(self.failed(log))
 
     def test_a_log_without_results(self):
@@ -334,15 +446,23 @@ class KUnit(unittest.TestCase):
 
     def test_a_suite_of_which_all_was_skipped_did_not_run(self):
         found = self.kunit(suites=("text_poke", "text_poke_live"))
-        self.assertEqual([each.name for each in found if each.status == FAILED], ["text_poke_live: the suite ran"])
-        log = self.LOG[:self.LOG.index("[    1.2]     ok 2")] + "[    1.4] ok 1 text_poke\n"
+        self.assertEqual(
+            [each.name for each in found if each.status == FAILED],
+            ["text_poke_live: the suite ran"],
+        )
+        log = self.LOG[: self.LOG.index("[    1.2]     ok 2")] + "[    1.4] ok 1 text_poke\n"
         self.assertIn("text_poke: the suite ran", [each.name for each in self.failed(log)])
 
 
 class Counted(unittest.TestCase):
     def guests(self, name):
         folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
-        with mock.patch.multiple(tests, install_selftests=lambda *_, **__: folder, programs=lambda *_: {}, say=mock.DEFAULT):
+        with mock.patch.multiple(
+            tests,
+            install_selftests=lambda *_, **__: folder,
+            programs=lambda *_: {},
+            say=mock.DEFAULT,
+        ):
             return list(tests.counted_guests(name, Path(name))), folder / "kselftest-list.txt"
 
     def test_a_guest_of_their_own_counts_for_those_that_do(self):
@@ -357,7 +477,12 @@ class Counted(unittest.TestCase):
 class Isolated(Counted):
     def guests(self, name):
         folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
-        with mock.patch.multiple(tests, install_selftests=lambda *_, **__: folder, programs=lambda *_: {}, say=mock.DEFAULT):
+        with mock.patch.multiple(
+            tests,
+            install_selftests=lambda *_, **__: folder,
+            programs=lambda *_: {},
+            say=mock.DEFAULT,
+        ):
             return list(tests.isolated_guests(name, Path(name))), folder / "kselftest-list.txt"
 
     def test_a_guest_of_their_own_counts_for_those_that_do(self):
@@ -376,37 +501,73 @@ class TakingTurns(unittest.TestCase):
 
         left_out = [Result("left out", SKIPPED)]
         refused = check.Part(Ftracetest.refuse, lambda: ["ftracetest"])
-        with (mock.patch.multiple(tests, isolated_guests=lambda *_: [], ftracetest_guests=lambda *_: (left_out, [refused]), install_selftests=mock.DEFAULT,
-                                  selftests_guest=lambda *_: gives("replay", FAILED), kunit_guest=lambda *_: gives("KUnit")),
-              mock.patch.object(torture, "torture_guest", lambda *_: gives("torture")),
-              mock.patch.multiple(check, _main_job=lambda *_: [Result("the main job", PASSED)], _guests=lambda *_: [Result("guests", PASSED)],
-                                  _main_job_parts=lambda *_: ["run"], _guests_parts=lambda *_: ["guests"], say=mock.DEFAULT),
-              mock.patch.object(endings, "endings_guests", lambda *_: [gives("panic"), gives("crash")])):
+        with (
+            mock.patch.multiple(
+                tests,
+                isolated_guests=lambda *_: [],
+                ftracetest_guests=lambda *_: (left_out, [refused]),
+                install_selftests=mock.DEFAULT,
+                selftests_guest=lambda *_: gives("replay", FAILED),
+                kunit_guest=lambda *_: gives("KUnit"),
+            ),
+            mock.patch.object(torture, "torture_guest", lambda *_: gives("torture")),
+            mock.patch.multiple(
+                check,
+                _main_job=lambda *_: [Result("the main job", PASSED)],
+                _guests=lambda *_: [Result("guests", PASSED)],
+                _main_job_parts=lambda *_: ["run"],
+                _guests_parts=lambda *_: ["guests"],
+                say=mock.DEFAULT,
+            ),
+            mock.patch.object(
+                endings, "endings_guests", lambda *_: [gives("panic"), gives("crash")]
+            ),
+        ):
             return list(check._taking_turns(store, name, Path(name)))
 
     def test_suites_run_once_more_with_other_words(self):
         with tempfile.TemporaryDirectory() as folder:
             found = self.found(kept.Store(place=Path(folder)), "powerpc")
-        self.assertIn(("powerpc: ftrace_mflr=remove: KUnit", PASSED), [(each.name, each.status) for each in found])
+        self.assertIn(
+            ("powerpc: ftrace_mflr=remove: KUnit", PASSED),
+            [(each.name, each.status) for each in found],
+        )
 
     def test_a_guest_that_cannot_be_booted_does_not_hide_the_others(self):
         with tempfile.TemporaryDirectory() as folder:
             first, second = (self.found(kept.Store(place=Path(folder))) for _ in range(2))
-        names = [("replay", FAILED), ("the main job", PASSED), ("ftracetest 1", FAILED), ("torture", PASSED), ("guests", PASSED),
-                 ("panic", PASSED), ("crash", PASSED), ("KUnit", PASSED), ("left out", SKIPPED)]
+        names = [
+            ("replay", FAILED),
+            ("the main job", PASSED),
+            ("ftracetest 1", FAILED),
+            ("torture", PASSED),
+            ("guests", PASSED),
+            ("panic", PASSED),
+            ("crash", PASSED),
+            ("KUnit", PASSED),
+            ("left out", SKIPPED),
+        ]
         for found in first, second:
-            self.assertEqual([(each.name, each.status) for each in found], [(f"x86: {name}", status) for name, status in names])
+            self.assertEqual(
+                [(each.name, each.status) for each in found],
+                [(f"x86: {name}", status) for name, status in names],
+            )
         self.assertEqual([each.name for each in first if each.unchanged], [])
         # Neither what failed, nor what broke, nor what is not done at all.
-        self.assertEqual([each.name for each in second if not each.unchanged], ["x86: replay", "x86: ftracetest 1", "x86: left out"])
+        self.assertEqual(
+            [each.name for each in second if not each.unchanged],
+            ["x86: replay", "x86: ftracetest 1", "x86: left out"],
+        )
 
 
 class MainJob(unittest.TestCase):
     def test_its_exit_status_is_its_verdict(self):
         for status, wanted in ((0, PASSED), (1, FAILED), (4, FAILED)):
             with mock.patch.object(check, "command", return_value=status) as ran:
-                found, = check._main_job("x86")
-            self.assertEqual((found.status, ran.call_args.args[0][1:]), (wanted, ["run", "ARCH=x86"]))
+                (found,) = check._main_job("x86")
+            self.assertEqual(
+                (found.status, ran.call_args.args[0][1:]), (wanted, ["run", "ARCH=x86"])
+            )
 
 
 class Interruption(unittest.TestCase):
@@ -426,7 +587,12 @@ class Interruption(unittest.TestCase):
     def test_commands_of_threads_end_with_us(self):
         with tempfile.TemporaryDirectory() as folder:
             log = Path(folder) / "log"
-            subprocess.run([sys.executable, "-c", self.SCRIPT, paths.DEV, log], check=False, capture_output=True, timeout=30)
+            subprocess.run(
+                [sys.executable, "-c", self.SCRIPT, paths.DEV, log],
+                check=False,
+                capture_output=True,
+                timeout=30,
+            )
             pid = int(log.read_text().splitlines()[1])
         self.assertFalse(Path(f"/proc/{pid}").exists())
 
@@ -454,19 +620,35 @@ class Samples(unittest.TestCase):
 
     def test_every_sample_is_built_where_there_is_a_backend(self):
         for name in ("x86", "arm64", "riscv"):
-            have = kernel.settings("\n".join((kernel.FRAGMENTS / f"{each}.config").read_text() for each in ("common", name)))
-            for symbol in ("SAMPLE_FTRACE_DIRECT", "SAMPLE_FTRACE_DIRECT_MULTI", "SAMPLE_FTRACE_OPS"):
+            have = kernel.settings(
+                "\n".join(
+                    (kernel.FRAGMENTS / f"{each}.config").read_text() for each in ("common", name)
+                )
+            )
+            for symbol in (
+                "SAMPLE_FTRACE_DIRECT",
+                "SAMPLE_FTRACE_DIRECT_MULTI",
+                "SAMPLE_FTRACE_OPS",
+            ):
                 self.assertEqual(have.get(symbol), "m", f"{symbol} on {name}")
 
     def test_the_guest_has_modules_and_its_words_are_results(self):
         said = "1..2\nok 1 selftests: samples: a-loads\nnot ok 2 selftests: samples: a-unloads\n"
         guest = mock.Mock(code=OK, badness=[])
-        with mock.patch.object(tests.initramfs, "build_initramfs") as built, mock.patch.object(tests, "say"), \
-                mock.patch.multiple(tests, in_guest=lambda *_: guest, sent=lambda *_: said):
+        with mock.patch.object(tests.initramfs, "build_initramfs") as built, mock.patch.object(
+            tests, "say"
+        ), mock.patch.multiple(tests, in_guest=lambda *_: guest, sent=lambda *_: said):
             found = {each.name: each.status for each in tests.samples("arm64", Path("kdir"))}
         self.assertEqual(built.call_args.kwargs["kdir"], Path("kdir"))
-        self.assertEqual(found, {"samples: a-loads": PASSED, "samples: a-unloads": FAILED,
-                                 "samples: the guest ends by itself": PASSED, "samples: the kernel does not complain": PASSED})
+        self.assertEqual(
+            found,
+            {
+                "samples: a-loads": PASSED,
+                "samples: a-unloads": FAILED,
+                "samples: the guest ends by itself": PASSED,
+                "samples: the kernel does not complain": PASSED,
+            },
+        )
 
 
 class Architectures(unittest.TestCase):
@@ -486,10 +668,14 @@ class Count(unittest.TestCase):
 
     def test_last_line_counts(self):
         code, lines = self.report(lambda: [Result("a", PASSED), Result("b", SKIPPED, "why")])
-        self.assertEqual((code, lines), (OK, ["ok a", "skip b (why)", "1 passed, 0 failed, 1 skipped"]))
+        self.assertEqual(
+            (code, lines), (OK, ["ok a", "skip b (why)", "1 passed, 0 failed, 1 skipped"])
+        )
 
     def test_a_failure_is_the_exit_code(self):
-        self.assertEqual(self.report(lambda: [Result("a", FAILED), Result("b", PASSED)])[0], TEST_FAILED)
+        self.assertEqual(
+            self.report(lambda: [Result("a", FAILED), Result("b", PASSED)])[0], TEST_FAILED
+        )
 
     def test_nothing_passed_is_a_failure(self):
         self.assertEqual(self.report(lambda: [Result("a", SKIPPED)])[0], TEST_FAILED)
@@ -505,40 +691,93 @@ class Count(unittest.TestCase):
 
         code, lines = self.report(sentence, mistake)
         self.assertEqual(code, TEST_FAILED)
-        self.assertEqual(lines[:3], ["not ok step (no network)", "ok a", "not ok step (KeyError: 'b')"])
-        self.assertEqual(lines[3:], ["failed: step (no network)", "failed: step (KeyError: 'b')", "1 passed, 2 failed, 0 skipped"])
+        self.assertEqual(
+            lines[:3], ["not ok step (no network)", "ok a", "not ok step (KeyError: 'b')"]
+        )
+        self.assertEqual(
+            lines[3:],
+            [
+                "failed: step (no network)",
+                "failed: step (KeyError: 'b')",
+                "1 passed, 2 failed, 0 skipped",
+            ],
+        )
 
 
 class Written(unittest.TestCase):
     """Results as KTAP, for programs."""
 
-    STEPS = [ktap.Step(*step) for step in (
-             ("series: gates", [Result("a gate", PASSED, "1 s"), Result("a gate", FAILED, "two\nlines", before=("said",)), Result("", SKIPPED, "no disk")]),
-             ("x86: #1", [Result("boots", PASSED)]), ("nothing", []), ("only skips", [Result("x", SKIPPED, "why")]))]
+    STEPS = [
+        ktap.Step(*step)
+        for step in (
+            (
+                "series: gates",
+                [
+                    Result("a gate", PASSED, "1 s"),
+                    Result("a gate", FAILED, "two\nlines", before=("said",)),
+                    Result("", SKIPPED, "no disk"),
+                ],
+            ),
+            ("x86: #1", [Result("boots", PASSED)]),
+            ("nothing", []),
+            ("only skips", [Result("x", SKIPPED, "why")]),
+        )
+    ]
 
     def test_names_are_there_and_differ_and_steps_nest(self):
-        self.assertEqual(ktap.written(self.STEPS).splitlines(), [
-            "KTAP version 1", "1..4",
-            "  KTAP version 1", "  1..3", "  ok 1 a gate", "  # two", "  # lines", "  # said", "  not ok 2 a gate (2)",
-            "  ok 3 without a name # SKIP no disk", "not ok 1 series: gates",
-            "  KTAP version 1", "  1..1", "  ok 1 boots", "ok 2 x86: @1", "ok 3 nothing # SKIP it has no results",
-            "  KTAP version 1", "  1..1", "  ok 1 x # SKIP why", "ok 4 only skips # SKIP"])
+        self.assertEqual(
+            ktap.written(self.STEPS).splitlines(),
+            [
+                "KTAP version 1",
+                "1..4",
+                "  KTAP version 1",
+                "  1..3",
+                "  ok 1 a gate",
+                "  # two",
+                "  # lines",
+                "  # said",
+                "  not ok 2 a gate (2)",
+                "  ok 3 without a name # SKIP no disk",
+                "not ok 1 series: gates",
+                "  KTAP version 1",
+                "  1..1",
+                "  ok 1 boots",
+                "ok 2 x86: @1",
+                "ok 3 nothing # SKIP it has no results",
+                "  KTAP version 1",
+                "  1..1",
+                "  ok 1 x # SKIP why",
+                "ok 4 only skips # SKIP",
+            ],
+        )
 
     def test_the_kernel_s_own_parser_reads_it(self):
         place = bases.base_source() / "tools/testing/kunit"
-        code = ("import sys; sys.path.insert(0, sys.argv[1]); import kunit_parser as k\n"
-                "c = k.parse_run_tests(sys.stdin.read().splitlines()).counts\n"
-                "print(c.passed, c.failed, c.skipped, c.errors)")
-        done = subprocess.run([sys.executable, "-c", code, place], input=ktap.written(self.STEPS[:2]), capture_output=True, text=True, check=True)
+        code = (
+            "import sys; sys.path.insert(0, sys.argv[1]); import kunit_parser as k\n"
+            "c = k.parse_run_tests(sys.stdin.read().splitlines()).counts\n"
+            "print(c.passed, c.failed, c.skipped, c.errors)"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", code, place],
+            input=ktap.written(self.STEPS[:2]),
+            capture_output=True,
+            text=True,
+            check=True,
+        )
         self.assertEqual(done.stdout.split()[-4:], ["2", "1", "1", "0"], done.stderr)
 
     def test_it_is_written_at_the_end(self):
-        with tempfile.TemporaryDirectory() as folder, mock.patch.object(paths, "LOGS", Path(folder) / "log"), \
-                contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(
+            paths, "LOGS", Path(folder) / "log"
+        ), contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             report = check.Report().into("check")
             report.step("a step", lambda: [Result("a", PASSED)])
             report.end()
-            self.assertIn("ok 1 a\nok 1 a step\n", (Path(folder) / "log/check.ktap").read_text().replace("  ", ""))
+            self.assertIn(
+                "ok 1 a\nok 1 a step\n",
+                (Path(folder) / "log/check.ktap").read_text().replace("  ", ""),
+            )
 
 
 class Picking(unittest.TestCase):
@@ -549,10 +788,18 @@ class Picking(unittest.TestCase):
 
         def everything(report, _):
             for name in ("series: gates", "x86: kernel and guests"):
-                report.step(name, lambda name=name: done.append(name) or [Result(name, PASSED)], parts=kept.NOTHING)
+                report.step(
+                    name,
+                    lambda name=name: done.append(name) or [Result(name, PASSED)],
+                    parts=kept.NOTHING,
+                )
 
-        with (mock.patch.object(check, "everything", everything), mock.patch.object(check.Report, "_write"), contextlib.redirect_stdout(io.StringIO()) as out,
-              contextlib.redirect_stderr(io.StringIO())):
+        with (
+            mock.patch.object(check, "everything", everything),
+            mock.patch.object(check.Report, "_write"),
+            contextlib.redirect_stdout(io.StringIO()) as out,
+            contextlib.redirect_stderr(io.StringIO()),
+        ):
             code = check.main(cli.Options(options))
         return code, done, out.getvalue().splitlines()
 
@@ -560,16 +807,33 @@ class Picking(unittest.TestCase):
         self.assertEqual(self.run_check()[:2], (OK, ["series: gates", "x86: kernel and guests"]))
 
     def test_only_some(self):
-        self.assertEqual(self.run_check(ONLY="x86*"), (OK, ["x86: kernel and guests"], ["ok x86: kernel and guests", "1 passed, 0 failed, 0 skipped"]))
+        self.assertEqual(
+            self.run_check(ONLY="x86*"),
+            (
+                OK,
+                ["x86: kernel and guests"],
+                ["ok x86: kernel and guests", "1 passed, 0 failed, 0 skipped"],
+            ),
+        )
         with self.assertRaisesRegex(Fail, "matches none of the 2 steps"):
             self.run_check(ONLY="x87*")
 
     def test_a_list_does_nothing(self):
-        self.assertEqual(self.run_check(LIST="1"), (OK, [], ["to do: series: gates", "to do: x86: kernel and guests", "2 of 2 steps to do"]))
+        self.assertEqual(
+            self.run_check(LIST="1"),
+            (
+                OK,
+                [],
+                ["to do: series: gates", "to do: x86: kernel and guests", "2 of 2 steps to do"],
+            ),
+        )
 
     def test_a_silent_step_gives_a_sign_of_life(self):
-        with (mock.patch.object(check.Report, "silent_for", 0.1), contextlib.redirect_stdout(io.StringIO()),
-              contextlib.redirect_stderr(io.StringIO()) as said):
+        with (
+            mock.patch.object(check.Report, "silent_for", 0.1),
+            contextlib.redirect_stdout(io.StringIO()),
+            contextlib.redirect_stderr(io.StringIO()) as said,
+        ):
             check.Report().step("a step", lambda: time.sleep(0.5) or [Result("a", PASSED)])
         self.assertIn("a step: still at it", said.getvalue())
 
@@ -578,17 +842,24 @@ class UnitTests(unittest.TestCase):
     def test_the_words_of_a_failure_are_told(self):
         with tempfile.TemporaryDirectory() as name:
             log = Path(name) / "log"
-            log.write_text("test_a (t.T.test_a) ... [ 1s] QEMU: x\nFAIL\nFAIL: test_a (t.T.test_a)\nTraceback\n  File\n"
-                           "AssertionError: 3 != 0 : it hung\nERROR: test_b (t.T.test_b)\ntextpoke.errors.Fail: no QEMU\n")
+            log.write_text(
+                "test_a (t.T.test_a) ... [ 1s] QEMU: x\nFAIL\nFAIL: test_a (t.T.test_a)\nTraceback\n  File\n"
+                "AssertionError: 3 != 0 : it hung\nERROR: test_b (t.T.test_b)\ntextpoke.errors.Fail: no QEMU\n"
+            )
             said = check._why(log)
-        self.assertEqual(said, f"FAIL: test_a (t.T.test_a); AssertionError: 3 != 0 : it hung; ERROR: test_b (t.T.test_b); "
-                               f"textpoke.errors.Fail: no QEMU; see {log}")
+        self.assertEqual(
+            said,
+            f"FAIL: test_a (t.T.test_a); AssertionError: 3 != 0 : it hung; ERROR: test_b (t.T.test_b); "
+            f"textpoke.errors.Fail: no QEMU; see {log}",
+        )
 
     def test_what_was_skipped_is_told_beside_what_passed(self):
         with tempfile.TemporaryDirectory() as name:
             log = Path(name) / "log"
-            log.write_text("test_a (t.T.test_a) ... skipped 'no `x`'\ntest_b (t.T.test_b) ... skipped 'no `x`'\n"
-                           "test_c (t.T.test_c) ... ok\ntest_d (t.T.test_d) ... skipped \"it isn't there\"\n")
+            log.write_text(
+                "test_a (t.T.test_a) ... skipped 'no `x`'\ntest_b (t.T.test_b) ... skipped 'no `x`'\n"
+                'test_c (t.T.test_c) ... ok\ntest_d (t.T.test_d) ... skipped "it isn\'t there"\n'
+            )
             self.assertEqual(check._left_out(log), "skipped: no `x`; skipped: it isn't there")
 
 

@@ -31,9 +31,23 @@ fault:
 
 def said(*lines, name=f"/src/{NAME}"):
     """gcov's JSON of (line number, count, branch counts...)."""
-    return json.dumps({"files": [{"file": name, "lines": [
-        {"line_number": number, "count": count, "branches": [{"count": each, "throw": False} for each in branches]}
-        for number, count, *branches in lines]}]})
+    return json.dumps(
+        {
+            "files": [
+                {
+                    "file": name,
+                    "lines": [
+                        {
+                            "line_number": number,
+                            "count": count,
+                            "branches": [{"count": each, "throw": False} for each in branches],
+                        }
+                        for number, count, *branches in lines
+                    ],
+                }
+            ]
+        }
+    )
 
 
 def found(*texts):
@@ -44,7 +58,11 @@ def found(*texts):
 
 
 def failed(lines, known=None, source=SOURCE):
-    return {result.name: result.note for result in coverage.results({NAME: source}, lines, known or {}) if result.status == FAILED}
+    return {
+        result.name: result.note
+        for result in coverage.results({NAME: source}, lines, known or {})
+        if result.status == FAILED
+    }
 
 
 GOOD = said((4, 9, 4, 5), (5, 4), (6, 5, 2, 3), (7, 2), (8, 3, 1, 2), (10, 2))
@@ -53,7 +71,9 @@ GOOD = said((4, 9, 4, 5), (5, 4), (6, 5, 2, 3), (7, 2), (8, 3, 1, 2), (10, 2))
 class Reading(unittest.TestCase):
     def test_lines_are_added_up_over_runs(self):
         lines = found(said((4, 1, 0, 1), (5, 0)), said((4, 2, 2, 0), (5, 2)))[NAME]
-        self.assertEqual((dict(lines.count), lines.branches[4], lines.missed), ({4: 3, 5: 2}, [2, 1], []))
+        self.assertEqual(
+            (dict(lines.count), lines.branches[4], lines.missed), ({4: 3, 5: 2}, [2, 1], [])
+        )
 
     def test_other_files_are_left_out(self):
         self.assertEqual(found(said((1, 1), name="/src/include/linux/list.h")), {})
@@ -72,14 +92,18 @@ class Errors(unittest.TestCase):
         text = (paths.ROOT / NAME).read_text()
         lines = [line for _, line in coverage.error_lines(text)]
         self.assertIn("return -ENXIO;", lines)
-        self.assertNotIn("*   -EINVAL      misaligned address, impossible length, not an instruction", lines)
+        self.assertNotIn(
+            "*   -EINVAL      misaligned address, impossible length, not an instruction", lines
+        )
 
 
 class Judging(unittest.TestCase):
     def test_a_good_run(self):
         self.assertEqual(failed(found(GOOD)), {})
         names = [result.name for result in coverage.results({NAME: SOURCE}, found(GOOD), {})]
-        self.assertEqual(names, [f"lines of {NAME}", f"errors of {NAME}", "what is accepted is there"])
+        self.assertEqual(
+            names, [f"lines of {NAME}", f"errors of {NAME}", "what is accepted is there"]
+        )
 
     def test_too_little_is_a_failure(self):
         few = found(said((4, 9, 4, 5), (5, 4), (6, 5, 2, 3), (7, 2), (8, 3, 1, 2), (9, 0), (10, 0)))
@@ -104,21 +128,37 @@ class Judging(unittest.TestCase):
         self.assertEqual(failed(found(never))[f"errors of {NAME}"], f"{NAME}:5: return -EINVAL;")
 
     def test_an_accepted_one_is_none(self):
-        never = found(said((4, 5, 0, 5), (5, 0), *[(number, 1) for number in range(20, 60)], (7, 2), (8, 3, 1, 2)))
+        never = found(
+            said(
+                (4, 5, 0, 5),
+                (5, 0),
+                *[(number, 1) for number in range(20, 60)],
+                (7, 2),
+                (8, 3, 1, 2),
+            )
+        )
         self.assertEqual(failed(never, {(NAME, "return -EINVAL;"): "why"}), {})
 
     def test_what_is_accepted_and_gone_is_told(self):
-        self.assertEqual(failed(found(GOOD), {(NAME, "return -ENODEV;"): "why"})["what is accepted is there"],
-                         f"{NAME}: return -ENODEV;")
+        self.assertEqual(
+            failed(found(GOOD), {(NAME, "return -ENODEV;"): "why"})["what is accepted is there"],
+            f"{NAME}: return -ENODEV;",
+        )
 
 
 class Accepted(unittest.TestCase):
     def test_a_line_is_read(self):
-        self.assertEqual(coverage.accepted("# why\n\na.c | return x || y; | no\n", "x86"), {("a.c", "return x || y;"): "no"})
+        self.assertEqual(
+            coverage.accepted("# why\n\na.c | return x || y; | no\n", "x86"),
+            {("a.c", "return x || y;"): "no"},
+        )
 
     def test_a_line_may_be_for_one_architecture(self):
         line = "x86: a.c | return -EIO; | no\n"
-        self.assertEqual([list(coverage.accepted(line, name)) for name in ("x86", "arm64")], [[("a.c", "return -EIO;")], []])
+        self.assertEqual(
+            [list(coverage.accepted(line, name)) for name in ("x86", "arm64")],
+            [[("a.c", "return -EIO;")], []],
+        )
 
     def test_a_bad_line_is_told(self):
         with self.assertRaises(Fail):

@@ -44,9 +44,15 @@ def config_deb(folder, debarch, text, version="6.12.117-1", flavour="cloud"):
     with lzma.open(home / f"config.{debarch}_none_{flavour}-{debarch}.xz", "wt") as file:
         file.write(text)
     (root / "DEBIAN").mkdir()
-    (root / "DEBIAN/control").write_text(f"Package: {deb.CONFIG}\nVersion: {version}\nArchitecture: {debarch}\nMaintainer: a <a@b>\nDescription: none\n")
+    (root / "DEBIAN/control").write_text(
+        f"Package: {deb.CONFIG}\nVersion: {version}\nArchitecture: {debarch}\nMaintainer: a <a@b>\nDescription: none\n"
+    )
     path = folder / f"{deb.CONFIG}_{version}_{debarch}.deb"
-    subprocess.run(["dpkg-deb", "--root-owner-group", "-Znone", "--build", root, path], check=True, capture_output=True)
+    subprocess.run(
+        ["dpkg-deb", "--root-owner-group", "-Znone", "--build", root, path],
+        check=True,
+        capture_output=True,
+    )
     shutil.rmtree(root)
     return path
 
@@ -63,11 +69,16 @@ class Case(unittest.TestCase):
 
 class Flavours(unittest.TestCase):
     def test_the_smallest_is_the_default(self):
-        self.assertEqual([deb.flavour_of(name) for name in deb.OFFERS], ["cloud", "cloud", "generic", "generic"])
+        self.assertEqual(
+            [deb.flavour_of(name) for name in deb.OFFERS], ["cloud", "cloud", "generic", "generic"]
+        )
 
     def test_what_debian_has_not_is_one_sentence(self):
-        for arch, flavour, says in (("riscv", "cloud", "FLAVOUR=cloud is none that Debian has for ARCH=riscv: use generic"),
-                                    ("x86", "rt", "use cloud or generic"), ("i386", None, "use x86, arm64, riscv, powerpc")):
+        for arch, flavour, says in (
+            ("riscv", "cloud", "FLAVOUR=cloud is none that Debian has for ARCH=riscv: use generic"),
+            ("x86", "rt", "use cloud or generic"),
+            ("i386", None, "use x86, arm64, riscv, powerpc"),
+        ):
             with self.assertRaises(Fail) as caught:
                 deb.flavour_of(arch, flavour)
             self.assertEqual(caught.exception.code, USAGE)
@@ -102,7 +113,9 @@ class Fetching(Case):
 
         def download(words, store):
             store.mkdir(parents=True, exist_ok=True)
-            path = store / f"{deb.CONFIG}_{words[0].partition('=')[2]}_{arches.get(arch).debarch}.deb"
+            path = (
+                store / f"{deb.CONFIG}_{words[0].partition('=')[2]}_{arches.get(arch).debarch}.deb"
+            )
             path.touch()
             return [path]
 
@@ -111,11 +124,16 @@ class Fetching(Case):
 
     def test_the_first_suite_that_can_be_asked(self):
         both = {"bookworm-security": [WANTED], "trixie": ["6.12.117-1"]}
-        self.assertEqual(self.package(both), (f"{deb.CONFIG}_{WANTED}_amd64.deb", ["bookworm-security"]))
+        self.assertEqual(
+            self.package(both), (f"{deb.CONFIG}_{WANTED}_amd64.deb", ["bookworm-security"])
+        )
 
     def test_another_while_that_is_updated(self):
         broken = {"bookworm-security": Fail(INFRA, "it is being updated"), "trixie": ["6.12.118-1"]}
-        self.assertEqual(self.package(broken), (f"{deb.CONFIG}_6.12.118-1_amd64.deb", ["bookworm-security", "trixie"]))
+        self.assertEqual(
+            self.package(broken),
+            (f"{deb.CONFIG}_6.12.118-1_amd64.deb", ["bookworm-security", "trixie"]),
+        )
 
     def test_what_is_in_the_cache_needs_no_network(self):
         self.package({"trixie": ["6.12.117-1"]}, "riscv")
@@ -124,7 +142,9 @@ class Fetching(Case):
     def test_an_older_one_will_do_without_a_network(self):
         self.package({"trixie": ["6.12.95-1"]}, "riscv")
         name, asked = self.package({"trixie": Fail(INFRA, "no network")}, "riscv")
-        self.assertEqual((name, asked), (f"{deb.CONFIG}_6.12.95-1_riscv64.deb", ["trixie", "trixie-security"]))
+        self.assertEqual(
+            (name, asked), (f"{deb.CONFIG}_6.12.95-1_riscv64.deb", ["trixie", "trixie-security"])
+        )
         self.assertIn("no network; taking the older", self.said[-1])
 
     def test_none_at_all_is_the_first_suite_s_sentence(self):
@@ -137,7 +157,9 @@ class Fetching(Case):
         path = config_deb(self.home, "amd64", THEIRS)
         with mock.patch.object(deb, "_package", return_value=path):
             self.assertEqual(deb.debians(arches.get("x86"), "cloud", WANTED), THEIRS)
-            with self.assertRaisesRegex(Fail, "has no usr/src/linux-config-6.12/config.amd64_none_amd64.xz"):
+            with self.assertRaisesRegex(
+                Fail, "has no usr/src/linux-config-6.12/config.amd64_none_amd64.xz"
+            ):
                 deb.debians(arches.get("x86"), "generic", WANTED)
         self.assertEqual(list((paths.BUILD / "tmp").iterdir()), [])
 
@@ -154,11 +176,17 @@ class Configuration(Case):
         self.assertNotIn("# CONFIG_DEBUG_INFO_NONE is not set", whole)
         self.assertNotIn("#:", whole)
         got = kernel.settings(whole)
-        self.assertEqual((got["LIVEPATCH"], got["EXT4_FS"], got["MODULE_SIG_ALL"], got["SYSTEM_TRUSTED_KEYS"]), ("y", "m", "n", '""'))
+        self.assertEqual(
+            (got["LIVEPATCH"], got["EXT4_FS"], got["MODULE_SIG_ALL"], got["SYSTEM_TRUSTED_KEYS"]),
+            ("y", "m", "n", '""'),
+        )
 
     def test_debug_is_another_release_with_btf(self):
         whole = kernel.settings(deb.composed(THEIRS, deb.ours(self.plan(True))))
-        self.assertEqual((whole["LOCALVERSION"], whole["DEBUG_INFO_BTF"], whole["DEBUG_INFO_NONE"]), ('"-textpoke-cloud-debug"', "y", "n"))
+        self.assertEqual(
+            (whole["LOCALVERSION"], whole["DEBUG_INFO_BTF"], whole["DEBUG_INFO_NONE"]),
+            ('"-textpoke-cloud-debug"', "y", "n"),
+        )
         self.assertNotEqual(self.plan().folder, self.plan(True).folder)
 
     def lost(self, changes, debug=False):
@@ -185,7 +213,10 @@ class Configuration(Case):
         plan = self.plan()
         plan.kdir.mkdir(parents=True)
         (plan.kdir / ".config").write_text(THEIRS)
-        with self.assertRaisesRegex(Fail, r"^the configuration of x86-cloud lacks .*\bTEXT_POKE=y .*, which it has to have: see "):
+        with self.assertRaisesRegex(
+            Fail,
+            r"^the configuration of x86-cloud lacks .*\bTEXT_POKE=y .*, which it has to have: see ",
+        ):
             deb._check(plan, THEIRS, deb.ours(plan))
 
     def test_what_went_is_named_and_listed(self):
@@ -202,8 +233,15 @@ class Configuration(Case):
         with mock.patch.object(bases, "version_of", return_value="6.12.117"):
             version = plan.version
         self.assertRegex(version, r"^6\.12\.117\+textpoke[\d.]+(~dev)?-1$")
-        self.assertEqual(subprocess.run(["dpkg", "--compare-versions", version, "gt", "6.12.117-1"], check=False).returncode, 0)
-        self.assertEqual(subprocess.run(["dpkg", "--validate-version", version], check=False).returncode, 0)
+        self.assertEqual(
+            subprocess.run(
+                ["dpkg", "--compare-versions", version, "gt", "6.12.117-1"], check=False
+            ).returncode,
+            0,
+        )
+        self.assertEqual(
+            subprocess.run(["dpkg", "--validate-version", version], check=False).returncode, 0
+        )
 
 
 class Building(Case):
@@ -212,11 +250,17 @@ class Building(Case):
     def setUp(self):
         super().setUp()
         self.enterContext(mock.patch.object(bases, "version_of", return_value="6.12.117"))
-        self.enterContext(mock.patch.object(bases, "current", return_value=mock.Mock(package=WANTED)))
-        self.enterContext(mock.patch.object(series, "source_tree", return_value=self.home / "build/src"))
+        self.enterContext(
+            mock.patch.object(bases, "current", return_value=mock.Mock(package=WANTED))
+        )
+        self.enterContext(
+            mock.patch.object(series, "source_tree", return_value=self.home / "build/src")
+        )
         self.enterContext(mock.patch.object(host, "need"))
         self.enterContext(mock.patch.object(host, "room"))
-        self.parts = self.enterContext(mock.patch.object(deb, "parts", side_effect=lambda plan, theirs: [plan.name, theirs]))
+        self.parts = self.enterContext(
+            mock.patch.object(deb, "parts", side_effect=lambda plan, theirs: [plan.name, theirs])
+        )
         self.theirs = self.enterContext(mock.patch.object(deb, "debians", return_value=THEIRS))
         self.enterContext(mock.patch.object(deb.perfdeb, "build", self.perf))
         self.enterContext(mock.patch.object(deb, "run", self.run_make))
@@ -238,10 +282,19 @@ class Building(Case):
             raise Fail(INFRA, "interrupted")
         if target == "bindeb-pkg":
             release = "6.12.117-textpoke-cloud"
-            names = [f"{name}_{env['KDEB_PKGVERSION']}_amd64.deb" for name in (f"linux-image-{release}", f"linux-headers-{release}", deb.NOT_FOR_USE)]
+            names = [
+                f"{name}_{env['KDEB_PKGVERSION']}_amd64.deb"
+                for name in (f"linux-image-{release}", f"linux-headers-{release}", deb.NOT_FOR_USE)
+            ]
             (kdir / "debian").mkdir(exist_ok=True)
-            (kdir / "debian/files").write_text("".join(f"{name} kernel optional\n" for name in names))
-            for name in (*names, "linux-upstream_1_amd64.changes", "linux-upstream_1_amd64.buildinfo"):
+            (kdir / "debian/files").write_text(
+                "".join(f"{name} kernel optional\n" for name in names)
+            )
+            for name in (
+                *names,
+                "linux-upstream_1_amd64.changes",
+                "linux-upstream_1_amd64.buildinfo",
+            ):
                 (kdir.parent / name).touch()
 
     def build(self, arch="x86", **how):
@@ -250,11 +303,23 @@ class Building(Case):
 
     def test_packages_of_image_headers_and_perf(self):
         names = self.build()
-        self.assertEqual([name.split("_")[0] for name in names],
-                         ["linux-image-6.12.117-textpoke-cloud", "linux-headers-6.12.117-textpoke-cloud", perfdeb.NAME])
+        self.assertEqual(
+            [name.split("_")[0] for name in names],
+            [
+                "linux-image-6.12.117-textpoke-cloud",
+                "linux-headers-6.12.117-textpoke-cloud",
+                perfdeb.NAME,
+            ],
+        )
         self.assertEqual(self.targets, ["olddefconfig", "all", "bindeb-pkg"])
-        self.assertEqual(sorted(path.name for path in (self.home / "build/deb/x86-cloud").glob("*.*") if path.suffix != ".txt"
-                                and not path.name.startswith(".")), sorted(names))
+        self.assertEqual(
+            sorted(
+                path.name
+                for path in (self.home / "build/deb/x86-cloud").glob("*.*")
+                if path.suffix != ".txt" and not path.name.startswith(".")
+            ),
+            sorted(names),
+        )
 
     def test_a_finished_one_is_not_done_again(self):
         names = self.build()
@@ -303,9 +368,13 @@ class Building(Case):
         self.assertEqual(self.targets[-1], "bindeb-pkg")
 
     def test_packages_that_make_did_not_make_are_a_sentence(self):
-        with mock.patch.object(deb, "_made", return_value=[]), self.assertRaisesRegex(Fail, "^packing made no packages: see "):
+        with mock.patch.object(deb, "_made", return_value=[]), self.assertRaisesRegex(
+            Fail, "^packing made no packages: see "
+        ):
             self.build()
-        with mock.patch.object(deb, "_made", return_value=["x.deb"]), self.assertRaisesRegex(Fail, "^packing made no x.deb: see "):
+        with mock.patch.object(deb, "_made", return_value=["x.deb"]), self.assertRaisesRegex(
+            Fail, "^packing made no x.deb: see "
+        ):
             self.build()
 
     def test_nothing_of_the_user_s_shell_gets_in(self):
@@ -313,7 +382,14 @@ class Building(Case):
         for cmd, env in self.calls:
             self.assertIn("LOCALVERSION=", cmd)
             self.assertFalse([word for word in cmd if "ccache" in word])
-            for name in ("MAKEFLAGS", "LLVM", "DEBUG", "DEB_BUILD_PROFILES", "DEB_BUILD_OPTIONS", "KERNEL"):
+            for name in (
+                "MAKEFLAGS",
+                "LLVM",
+                "DEBUG",
+                "DEB_BUILD_PROFILES",
+                "DEB_BUILD_OPTIONS",
+                "KERNEL",
+            ):
                 self.assertIsNone(env[name])
         # Else the version's object would be compiled and the kernel linked once more as it is packed.
         self.assertEqual(env["KDEB_PKGVERSION"].rpartition("-")[2], env["KBUILD_BUILD_VERSION"])
@@ -323,14 +399,17 @@ class Building(Case):
         real.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
         real.chmod(0o755)
         for name in ("arm64", "riscv", "powerpc"):
-            with mock.patch.object(host, "unpack_foreign", return_value=self.home / "ssl") as unpacked, \
-                    mock.patch.object(deb.shutil, "which", return_value=str(real)):
+            with mock.patch.object(
+                host, "unpack_foreign", return_value=self.home / "ssl"
+            ) as unpacked, mock.patch.object(deb.shutil, "which", return_value=str(real)):
                 self.build(name)
             self.assertIn("libssl-dev", unpacked.call_args.args[0])
             paths_of = {cmd[-1]: env.get("PATH") for cmd, env in self.calls[-3:]}
             self.assertIsNone(paths_of["all"])
             first = Path(paths_of["bindeb-pkg"].split(":")[0]) / f"{arches.get(name).cross}gcc"
-            said = subprocess.run([first, "a b.c"], check=True, capture_output=True, text=True).stdout.splitlines()
+            said = subprocess.run(
+                [first, "a b.c"], check=True, capture_output=True, text=True
+            ).stdout.splitlines()
             self.assertIn("a b.c", said)
             self.assertIn(f"{self.home}/ssl/usr/include/{perf.GUESTS[name].triplet}", said)
             self.assertIn(f"-L{self.home}/ssl/usr/lib/{perf.GUESTS[name].triplet}", said)
@@ -348,7 +427,9 @@ class Building(Case):
         self.build()
         # What is the others' is in host.py.
         rest = {*host.BUILD, *host.PERF, *host.BTF}
-        self.assertLessEqual({name for call in host.need.call_args_list for name in call.args} - rest, said)
+        self.assertLessEqual(
+            {name for call in host.need.call_args_list for name in call.args} - rest, said
+        )
 
     def test_what_to_type_is_said_last(self):
         with contextlib.redirect_stdout(io.StringIO()) as out:
@@ -362,7 +443,9 @@ class Building(Case):
 
     def test_a_path_is_shown_as_it_is_typed_where_the_user_is(self):
         self.assertEqual(deb._shown(Path("x.deb").absolute()), "./x.deb")
-        self.assertEqual(deb._shown(Path("build/it's.deb").absolute()), """'./build/it'"'"'s.deb'""")
+        self.assertEqual(
+            deb._shown(Path("build/it's.deb").absolute()), """'./build/it'"'"'s.deb'"""
+        )
         self.assertEqual(deb._shown(Path("/x.deb")), "/x.deb")
 
 
@@ -380,7 +463,9 @@ class Perf(Case):
             perfdeb.depends(["libslang.so.2"], "")
 
     def test_the_libraries_of_guests_are_all_known(self):
-        brought = {name for guest in perf.GUESTS.values() for name in guest.libraries if "-dev" not in name}
+        brought = {
+            name for guest in perf.GUESTS.values() for name in guest.libraries if "-dev" not in name
+        }
         self.assertLessEqual(brought - {"libelf1t64", "libc6"}, set(perfdeb.LIBRARIES.values()))
 
     def test_perf_does_not_take_the_name_for_a_command_of_its_own(self):
@@ -392,18 +477,29 @@ class Perf(Case):
         path = perfdeb.pack("x86", program, "6.12.117+textpoke1.0-1", self.home)
 
         def field(name):
-            return subprocess.run(["dpkg-deb", "-f", path, name], check=True, capture_output=True, text=True).stdout.strip()
+            return subprocess.run(
+                ["dpkg-deb", "-f", path, name], check=True, capture_output=True, text=True
+            ).stdout.strip()
 
         self.assertEqual(path.name, f"{perfdeb.NAME}_6.12.117+textpoke1.0-1_amd64.deb")
-        self.assertEqual((field("Package"), field("Architecture"), field("Version")), (perfdeb.NAME, "amd64", "6.12.117+textpoke1.0-1"))
+        self.assertEqual(
+            (field("Package"), field("Architecture"), field("Version")),
+            (perfdeb.NAME, "amd64", "6.12.117+textpoke1.0-1"),
+        )
         self.assertIn("libc6 (>= ", field("Depends"))
         out = self.home / "out"
         subprocess.run(["dpkg-deb", "--extract", path, out], check=True)
-        self.assertEqual(subprocess.run([out / "usr/bin" / perfdeb.PROGRAM], check=False).returncode, 0)
-        listed = subprocess.run(["dpkg-deb", "-c", path], check=True, capture_output=True, text=True).stdout
+        self.assertEqual(
+            subprocess.run([out / "usr/bin" / perfdeb.PROGRAM], check=False).returncode, 0
+        )
+        listed = subprocess.run(
+            ["dpkg-deb", "-c", path], check=True, capture_output=True, text=True
+        ).stdout
         self.assertNotIn("DEBIAN", listed)
         self.assertTrue(all(" root/root " in line for line in listed.splitlines()))
-        self.assertEqual([each.name for each in self.home.iterdir() if each.name.endswith(".part")], [])
+        self.assertEqual(
+            [each.name for each in self.home.iterdir() if each.name.endswith(".part")], []
+        )
 
 
 if __name__ == "__main__":

@@ -25,7 +25,9 @@ class Panic(unittest.TestCase):
         self.assertIn("did not end", endings.panic_verdict(HANG, GOOD))
 
     def test_too_early_proves_nothing(self):
-        self.assertIn("never in the middle", endings.panic_verdict(PANIC, GOOD.replace(endings.ARMED, "")))
+        self.assertIn(
+            "never in the middle", endings.panic_verdict(PANIC, GOOD.replace(endings.ARMED, ""))
+        )
 
     def test_a_trap_that_kills(self):
         for words in ("Oops: int3: 0000 [#1]", "Unexpected kernel BRK exception at EL1"):

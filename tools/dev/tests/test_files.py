@@ -12,7 +12,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from textpoke import base, cli, git, patches, paths  # noqa: E402
 
 # The one spelling; what takes from a file of upstream's that says `or later` says so as well.
-LICENSE = re.compile(r"SPDX-License-Identifier: GPL-2\.0(?:-or-later)?(?: WITH Linux-syscall-note)?(?: \*/)?$", re.M)
+LICENSE = re.compile(
+    r"SPDX-License-Identifier: GPL-2\.0(?:-or-later)?(?: WITH Linux-syscall-note)?(?: \*/)?$", re.M
+)
 # Which upstream has without such a line too: lists of settings.
 WITHOUT = re.compile(r"/\.kunitconfig$|/(?:config|settings)$")
 # Litmus tests begin with their name, and have comments only behind it.
@@ -45,7 +47,10 @@ class News(unittest.TestCase):
 
 class Readme(unittest.TestCase):
     def test_what_it_tells_to_type_is_there(self):
-        text = "".join((paths.ROOT / f"{name}.md").read_text() for name in ("README", "TESTING", "FIGURES", "CONTRIBUTING"))
+        text = "".join(
+            (paths.ROOT / f"{name}.md").read_text()
+            for name in ("README", "TESTING", "FIGURES", "CONTRIBUTING")
+        )
         for command, words in re.findall(r"make ([a-z][a-z-]+)((?: [A-Z]+=\S+)*)", text):
             if command in cli.COMMANDS:
                 known = cli.COMMANDS[command].options.split()

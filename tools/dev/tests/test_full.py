@@ -36,7 +36,9 @@ class KeepingSteps(unittest.TestCase):
             self.done.append(name)
             yield Result("a case", status, "a note")
 
-        with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()):
+        with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(
+            io.StringIO()
+        ):
             passed = report.keep(name, function)
         return passed, out.getvalue()
 
@@ -69,7 +71,10 @@ class Keeping(KeepingSteps):
 
     def test_an_architecture_has_a_key_of_its_own(self):
         for key in ("one", "two"):
-            report = full.Kept(kept.Store(place=self.place), parts=lambda arch: ["its own" if arch == "x86" else key])
+            report = full.Kept(
+                kept.Store(place=self.place),
+                parts=lambda arch: ["its own" if arch == "x86" else key],
+            )
             for name in ("x86: KASAN", "code: checkpatch"):
                 self.step(report, name)
         self.assertEqual(self.done, ["x86: KASAN", "code: checkpatch", "code: checkpatch"])
@@ -92,7 +97,9 @@ class Keeping(KeepingSteps):
     def test_a_pattern_that_fits_nothing_is_a_slip(self):
         report = self.report(only="arm64: KASAN")
         self.step(report, "arm64: KASAN: KUnit")
-        with self.assertRaisesRegex(Fail, "^ONLY=arm64: KASAN matches none of the 1 steps: LIST=1 names them$"):
+        with self.assertRaisesRegex(
+            Fail, "^ONLY=arm64: KASAN matches none of the 1 steps: LIST=1 names them$"
+        ):
             report.end()
 
 
@@ -109,8 +116,10 @@ class Naming(KeepingSteps):
     def test_what_has_passed_and_what_has_not(self):
         self.step(self.report(), "x86: KASAN")
         self.step(self.report(), "x86: lockdep", FAILED)
-        self.assertEqual(self.listed("x86: KASAN", "x86: lockdep"),
-                         (0, "passed: x86: KASAN\nto do: x86: lockdep\n1 of 2 steps to do\n"))
+        self.assertEqual(
+            self.listed("x86: KASAN", "x86: lockdep"),
+            (0, "passed: x86: KASAN\nto do: x86: lockdep\n1 of 2 steps to do\n"),
+        )
         self.assertEqual(self.done, ["x86: KASAN", "x86: lockdep"])
 
     def test_what_has_passed_of_another_series_is_to_be_done(self):
@@ -118,7 +127,10 @@ class Naming(KeepingSteps):
         self.assertEqual(self.listed("x86: KASAN"), (0, "to do: x86: KASAN\n1 of 1 steps to do\n"))
 
     def test_a_pattern_is_for_this_too(self):
-        self.assertEqual(self.listed("x86: KASAN", "arm64: KASAN", only="arm64*"), (0, "to do: arm64: KASAN\n1 of 1 steps to do\n"))
+        self.assertEqual(
+            self.listed("x86: KASAN", "arm64: KASAN", only="arm64*"),
+            (0, "to do: arm64: KASAN\n1 of 1 steps to do\n"),
+        )
         with self.assertRaisesRegex(Fail, "matches none of the 1 steps"):
             self.listed("x86: KASAN", only="x86")
 
@@ -131,23 +143,40 @@ class Variants(unittest.TestCase):
 
     def test_another_kind_is_built_in_its_place(self):
         built = []
-        report = mock.Mock(keep=lambda name, function: built.append((name, [each.status for each in function()])) or True)
-        with mock.patch.object(full.kernel, "build_kernel", lambda *what, **how: built.append(what)), \
-             mock.patch.dict(full.PARTS, boots=lambda name, *_: [Result(name, PASSED)]):
+        report = mock.Mock(
+            keep=lambda name, function: built.append((name, [each.status for each in function()]))
+            or True
+        )
+        with mock.patch.object(
+            full.kernel, "build_kernel", lambda *what, **how: built.append(what)
+        ), mock.patch.dict(full.PARTS, boots=lambda name, *_: [Result(name, PASSED)]):
             full._variant(report, "x86", full.Variant("32 bits", kind="i386", parts=("boots",)))
-        self.assertEqual(built, [("i386",), ("x86: 32 bits: kernel", [PASSED]), ("i386",), ("x86: 32 bits: boots", [PASSED])])
+        self.assertEqual(
+            built,
+            [
+                ("i386",),
+                ("x86: 32 bits: kernel", [PASSED]),
+                ("i386",),
+                ("x86: 32 bits: boots", [PASSED]),
+            ],
+        )
 
     def test_what_a_variant_asks_for_is_there(self):
         for variant in full.VARIANTS:
             for fragment in variant.fragments:
                 self.assertTrue((kernel.FRAGMENTS / f"{fragment}.config").is_file(), fragment)
-            self.assertLessEqual({*variant.arches, *filter(None, [variant.kind])}, set(arches.ARCHES))
+            self.assertLessEqual(
+                {*variant.arches, *filter(None, [variant.kind])}, set(arches.ARCHES)
+            )
 
     def test_another_machine_is_the_same_architecture(self):
-        variant = full.Variant("fences by firmware", ("riscv",), machine="virt", parts=("selftests",))
+        variant = full.Variant(
+            "fences by firmware", ("riscv",), machine="virt", parts=("selftests",)
+        )
         given = []
-        with mock.patch.object(full, "_kernel", lambda *_: Path("riscv")), \
-             mock.patch.dict(full.PARTS, selftests=lambda *what: given.append(what) or []):
+        with mock.patch.object(full, "_kernel", lambda *_: Path("riscv")), mock.patch.dict(
+            full.PARTS, selftests=lambda *what: given.append(what) or []
+        ):
             full._part("riscv", variant, "selftests")
         other = given[0][0]
         self.assertEqual((other.machine, f"{other}"), ("virt", "riscv"))
@@ -158,9 +187,15 @@ class Variants(unittest.TestCase):
 
     def test_and_has_selftests_like_it(self):
         other = replace(arches.get("riscv"), machine="virt")
-        with mock.patch.multiple(tests, install_selftests=lambda name, *_: Path(f"selftests-{name}"), programs=lambda name, _: {},
-                                 selftests_in=lambda name, kdir, targets, folder, *_, **__: lambda: [(f"{name}", targets, folder)],
-                                 say=mock.DEFAULT):
+        with mock.patch.multiple(
+            tests,
+            install_selftests=lambda name, *_: Path(f"selftests-{name}"),
+            programs=lambda name, _: {},
+            selftests_in=lambda name, kdir, targets, folder, *_, **__: lambda: [
+                (f"{name}", targets, folder)
+            ],
+            say=mock.DEFAULT,
+        ):
             found = [tests.selftests(name, Path("riscv")) for name in (other, "riscv")]
         self.assertEqual(found[0], found[1])
 
@@ -176,18 +211,31 @@ class Variants(unittest.TestCase):
 
 
 def patch(*changes, adds=()):
-    return Patch("s", "a", "d", "l", adds, "".join(f"diff --git a/{path} b/{path}\n" for path in changes))
+    return Patch(
+        "s", "a", "d", "l", adds, "".join(f"diff --git a/{path} b/{path}\n" for path in changes)
+    )
 
 
 class WhereAPatchIsBuilt(unittest.TestCase):
     def test_its_own_architecture(self):
-        self.assertEqual(full.built_for(patch("arch/arm64/Kconfig", adds=("arch/arm64/kernel/text_poke.c",))), ["arm64"])
+        self.assertEqual(
+            full.built_for(patch("arch/arm64/Kconfig", adds=("arch/arm64/kernel/text_poke.c",))),
+            ["arm64"],
+        )
 
     def test_all_when_they_share_it(self):
-        self.assertEqual(full.built_for(patch("arch/arm64/Kconfig", "kernel/jump_label.c")), ["x86", "arm64", "riscv", "powerpc"])
+        self.assertEqual(
+            full.built_for(patch("arch/arm64/Kconfig", "kernel/jump_label.c")),
+            ["x86", "arm64", "riscv", "powerpc"],
+        )
 
     def test_nowhere_when_it_is_no_code_of_the_kernel(self):
-        self.assertEqual(full.built_for(patch("MAINTAINERS", adds=("tools/testing/selftests/text_poke/replay.c",))), [])
+        self.assertEqual(
+            full.built_for(
+                patch("MAINTAINERS", adds=("tools/testing/selftests/text_poke/replay.c",))
+            ),
+            [],
+        )
 
     def test_a_part_may_lack_what_the_whole_has(self):
         text = (kernel.FRAGMENTS / "series.config").read_text()
@@ -196,8 +244,11 @@ class WhereAPatchIsBuilt(unittest.TestCase):
 
 
 class Findings(unittest.TestCase):
-    BASE = ["../kernel/a.c:10:5: warning: unused variable 'x' [-Wunused-variable]",
-            "/src/kernel/a.c:70: warning: Function parameter 'y' not described", "  CC kernel/a.o"]
+    BASE = [
+        "../kernel/a.c:10:5: warning: unused variable 'x' [-Wunused-variable]",
+        "/src/kernel/a.c:70: warning: Function parameter 'y' not described",
+        "  CC kernel/a.o",
+    ]
 
     def found(self, lines):
         return lint.findings(lines, "/src")
@@ -209,8 +260,10 @@ class Findings(unittest.TestCase):
 
     def test_one_more_of_the_same_is_new(self):
         more = [*self.BASE, self.BASE[0]]
-        self.assertEqual(lint.new(self.found(more), self.found(self.BASE)),
-                         [("kernel/a.c", "warning: unused variable 'x' [-Wunused-variable]")])
+        self.assertEqual(
+            lint.new(self.found(more), self.found(self.BASE)),
+            [("kernel/a.c", "warning: unused variable 'x' [-Wunused-variable]")],
+        )
 
     def test_objtool_names_functions_not_lines(self):
         def found(offset, callee):
@@ -233,28 +286,41 @@ class Findings(unittest.TestCase):
                 (kdir / name).touch()
             files = ["kernel/a.c", "kernel/off.c", "arch/x86/kernel/b.c", "include/linux/a.h"]
             self.assertEqual(lint.objects(files, "arm64", kdir), ["kernel/a.o"])
-            self.assertEqual(lint.objects(files, "x86", kdir), ["kernel/a.o", "arch/x86/kernel/b.o"])
+            self.assertEqual(
+                lint.objects(files, "x86", kdir), ["kernel/a.o", "arch/x86/kernel/b.o"]
+            )
 
 
 class Checkpatch(unittest.TestCase):
     SAID = "kernel/a.c:12: WARNING:AVOID_BUG: Do not crash the kernel"
 
     def test_what_it_says_is_told_with_its_file(self):
-        self.assertEqual(list(lint.objections([self.SAID], {})), ["kernel/a.c: AVOID_BUG: Do not crash the kernel"])
+        self.assertEqual(
+            list(lint.objections([self.SAID], {})),
+            ["kernel/a.c: AVOID_BUG: Do not crash the kernel"],
+        )
 
     def test_what_is_accepted_is_not_told(self):
-        self.assertEqual(list(lint.objections([self.SAID], {("kernel/a.c", "AVOID_BUG"): "why"})), [])
+        self.assertEqual(
+            list(lint.objections([self.SAID], {("kernel/a.c", "AVOID_BUG"): "why"})), []
+        )
 
     def test_the_same_elsewhere_is_told(self):
         self.assertTrue(list(lint.objections([self.SAID], {("kernel/b.c", "AVOID_BUG"): "why"})))
 
     def test_a_change_log_can_be_accepted_too(self):
         said = [":9: WARNING:UNKNOWN_COMMIT_ID: Unknown commit id '123456789abc'"]
-        self.assertEqual(list(lint.objections(said, {("*.c", "*"): "why"})), ["change log: UNKNOWN_COMMIT_ID: Unknown commit id '123456789abc'"])
+        self.assertEqual(
+            list(lint.objections(said, {("*.c", "*"): "why"})),
+            ["change log: UNKNOWN_COMMIT_ID: Unknown commit id '123456789abc'"],
+        )
         self.assertEqual(list(lint.objections(said, {("change log", "UNKNOWN_*"): "why"})), [])
 
     def test_what_is_not_understood_is_told(self):
-        self.assertEqual(list(lint.objections(["Must be run from the top", ""], {})), ["Must be run from the top"])
+        self.assertEqual(
+            list(lint.objections(["Must be run from the top", ""], {})),
+            ["Must be run from the top"],
+        )
 
     def test_the_list_can_be_read(self):
         self.assertTrue(lint.accepted())

@@ -31,13 +31,20 @@ class Case(unittest.TestCase):
     def tp(self, *words, **env):
         """(code, stdout, stderr) of the command as a program, without what it would do in the end."""
         whole = {**os.environ, "TEXT_POKE_CACHE": str(self.home / "cache"), **env}
-        done = subprocess.run([TP, *words], capture_output=True, text=True, check=False, timeout=60,
-                              env={name: value for name, value in whole.items() if value is not None})
+        done = subprocess.run(
+            [TP, *words],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+            env={name: value for name, value in whole.items() if value is not None},
+        )
         return done.returncode, done.stdout, done.stderr
 
     def usage(self, name, *words, says, code=errors.USAGE):
-        with mock.patch.object(base, "current", side_effect=AssertionError("something was fetched")), \
-                self.assertRaises(errors.Fail) as caught:
+        with mock.patch.object(
+            base, "current", side_effect=AssertionError("something was fetched")
+        ), self.assertRaises(errors.Fail) as caught:
             cli.parse([name, *words])
         self.assertEqual(caught.exception.code, code)
         self.assertIn(says, caught.exception.message)
@@ -73,9 +80,17 @@ class Values(Case):
             cli.parse(["boot", f"KDIR={image}"])
 
     def test_packages_that_debian_has_nothing_to_go_by_for(self):
-        self.usage("deb", "ARCH=i386", says="no kernel of Debian's to go by for ARCH=i386: use x86, arm64, riscv, powerpc")
+        self.usage(
+            "deb",
+            "ARCH=i386",
+            says="no kernel of Debian's to go by for ARCH=i386: use x86, arm64, riscv, powerpc",
+        )
         self.usage("deb", "ARCH=riscv", "FLAVOUR=cloud", says="use generic")
-        self.usage("deb", "FLAVOUR=rt", says="FLAVOUR=rt is none that Debian has for ARCH=arm64: use cloud or generic")
+        self.usage(
+            "deb",
+            "FLAVOUR=rt",
+            says="FLAVOUR=rt is none that Debian has for ARCH=arm64: use cloud or generic",
+        )
         self.usage("deb", "DEBUG=yes", says="DEBUG=yes is not 0 or 1")
         self.usage("kernel", "FLAVOUR=cloud", says="FLAVOUR means nothing to kernel")
         cli.parse(["deb", "ARCH=riscv", "DEBUG=1"])
@@ -91,9 +106,16 @@ class Values(Case):
         cli.parse(["boot", f"SMP={given.MOST_CPUS}"])
 
     def test_every_value_is_looked_at_before_the_command_runs(self):
-        for name, word, says in (("boot", "TIMEOUT=soon", "TIMEOUT=soon"), ("torture", "MINUTES=-1", "MINUTES=-1"), ("check", "FRESH=yes", "FRESH=yes"),
-                                 ("kernel", "BASE=2", "BASE=2"), ("check-full", "LIST=x", "LIST=x"), ("apply", "DRY=x", "DRY=x"),
-                                 ("boot", "INITRD=/nowhere", "is not a file"), ("boot", "QEMU_ARGS='", "cannot be split")):
+        for name, word, says in (
+            ("boot", "TIMEOUT=soon", "TIMEOUT=soon"),
+            ("torture", "MINUTES=-1", "MINUTES=-1"),
+            ("check", "FRESH=yes", "FRESH=yes"),
+            ("kernel", "BASE=2", "BASE=2"),
+            ("check-full", "LIST=x", "LIST=x"),
+            ("apply", "DRY=x", "DRY=x"),
+            ("boot", "INITRD=/nowhere", "is not a file"),
+            ("boot", "QEMU_ARGS='", "cannot be split"),
+        ):
             self.usage(name, word, says=says)
 
     def test_a_place_that_make_cannot_do_with(self):
@@ -137,10 +159,14 @@ class Words(Case):
 
     def test_make_help_of_a_command_does_not_run_it(self):
         for words in (["help", "setup", "gates"], ["setup", "help", "gates"]):
-            done = subprocess.run(["make", "-C", ROOT, "-n", *words], capture_output=True, text=True, check=True)
+            done = subprocess.run(
+                ["make", "-C", ROOT, "-n", *words], capture_output=True, text=True, check=True
+            )
             self.assertIn("tp help setup gates\n", done.stdout)
             self.assertNotIn("tp setup", done.stdout)
-        done = subprocess.run(["make", "-C", ROOT, "help", "clean"], capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            ["make", "-C", ROOT, "help", "clean"], capture_output=True, text=True, check=True
+        )
         self.assertIn("make clean", done.stdout)
         self.assertNotIn("removing", done.stderr)
 
@@ -157,17 +183,38 @@ class System(Case):
     """What the machine lacks or has in the way."""
 
     def test_no_home_and_no_name(self):
-        code = ("import os, pwd, sys; sys.path.insert(0, sys.argv[1])\n"
-                "def none(_): raise KeyError('no entry')\npwd.getpwuid = none\nfrom textpoke import paths; print(paths.CACHE)")
-        bare = {name: value for name, value in os.environ.items() if name not in ("HOME", "XDG_CACHE_HOME", "TEXT_POKE_CACHE")}
+        code = (
+            "import os, pwd, sys; sys.path.insert(0, sys.argv[1])\n"
+            "def none(_): raise KeyError('no entry')\npwd.getpwuid = none\nfrom textpoke import paths; print(paths.CACHE)"
+        )
+        bare = {
+            name: value
+            for name, value in os.environ.items()
+            if name not in ("HOME", "XDG_CACHE_HOME", "TEXT_POKE_CACHE")
+        }
         for env in (bare, bare | {"SUDO_UID": "1"}):
-            said = subprocess.run([sys.executable, "-c", code, paths.DEV], env=env, capture_output=True, text=True, check=True).stdout
+            said = subprocess.run(
+                [sys.executable, "-c", code, paths.DEV],
+                env=env,
+                capture_output=True,
+                text=True,
+                check=True,
+            ).stdout
             self.assertEqual(said.strip(), str(paths.ROOT / "build/cache"))
 
     def test_what_is_in_the_place_of_build(self):
-        for make in (lambda path: path.write_text(""), lambda path: path.symlink_to("nowhere"), lambda path: path.symlink_to("build")):
+        for make in (
+            lambda path: path.write_text(""),
+            lambda path: path.symlink_to("nowhere"),
+            lambda path: path.symlink_to("build"),
+        ):
             make(self.home / "build")
-            for words in (["gates"], ["clean"], ["kernel", "ARCH=x86"], ["series", f"KERNEL={ROOT}"]):
+            for words in (
+                ["gates"],
+                ["clean"],
+                ["kernel", "ARCH=x86"],
+                ["series", f"KERNEL={ROOT}"],
+            ):
                 code, _, said = self.tp(*words, TEXT_POKE_ROOT=str(self.home))
                 self.assertEqual((code, len(said.splitlines())), (errors.INFRA, 1), said)
                 self.assertIn(f"{self.home}/build is ", said)
@@ -181,7 +228,9 @@ class System(Case):
     def test_a_reader_that_went_away(self):
         reader, writer = os.pipe()
         os.close(reader)
-        done = subprocess.run([TP, "help"], stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
+        done = subprocess.run(
+            [TP, "help"], stdout=writer, stderr=subprocess.PIPE, text=True, check=False
+        )
         os.close(writer)
         self.assertEqual((done.returncode, done.stderr), (errors.UNREAD, ""))
 
@@ -193,20 +242,37 @@ class System(Case):
         self.assertIsNone(errors.of_system(ValueError("x")))
 
     def test_no_python(self):
-        done = subprocess.run(["/bin/sh", TP, "help"], env={"PATH": str(self.home)}, capture_output=True, text=True, check=False)
-        self.assertEqual((done.returncode, done.stderr.splitlines()), (errors.MISSING, ["tp: python3 is missing: install Python 3.11 or newer"]))
+        done = subprocess.run(
+            ["/bin/sh", TP, "help"],
+            env={"PATH": str(self.home)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        self.assertEqual(
+            (done.returncode, done.stderr.splitlines()),
+            (errors.MISSING, ["tp: python3 is missing: install Python 3.11 or newer"]),
+        )
 
     def test_an_old_python(self):
         """What comes before the check is all that an old one must understand."""
-        code = TP.read_text().partition("from textpoke")[0].replace("import sys", "import sys; sys.version_info = (3, 10, 2)", 1)
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+        code = (
+            TP.read_text()
+            .partition("from textpoke")[0]
+            .replace("import sys", "import sys; sys.version_info = (3, 10, 2)", 1)
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=False
+        )
         self.assertEqual((done.returncode, len(done.stderr.splitlines())), (errors.MISSING, 1))
         self.assertIn("this is Python 3.10", done.stderr)
 
     def test_no_git(self):
         (self.home / "bin").mkdir()
         (self.home / "bin/python3").symlink_to(sys.executable)
-        with mock.patch.dict(os.environ, PATH=str(self.home / "bin")), self.assertRaises(errors.Fail) as caught:
+        with mock.patch.dict(os.environ, PATH=str(self.home / "bin")), self.assertRaises(
+            errors.Fail
+        ) as caught:
             base.git.porcelain(self.home, "status")
         self.assertEqual(caught.exception.code, errors.MISSING)
 
@@ -216,7 +282,11 @@ class NoDebian(Case):
         super().setUp()
         self.programs = {"git"}
         self.enterContext(mock.patch.object(host, "_os_release", lambda: {"ID": "fedora"}))
-        self.enterContext(mock.patch.object(host.shutil, "which", lambda name: name if name in self.programs else None))
+        self.enterContext(
+            mock.patch.object(
+                host.shutil, "which", lambda name: name if name in self.programs else None
+            )
+        )
 
     def refused(self, function, *words):
         with self.assertRaises(errors.Fail) as caught:
@@ -234,8 +304,9 @@ class NoDebian(Case):
 
     def test_ubuntu_has_dpkg_and_other_packages(self):
         self.programs.add("dpkg-query")
-        with mock.patch.object(host, "_os_release", lambda: {"ID": "ubuntu", "VERSION_CODENAME": "noble"}), \
-                mock.patch.object(host, "output", lambda *_: "installed git 1\n"):
+        with mock.patch.object(
+            host, "_os_release", lambda: {"ID": "ubuntu", "VERSION_CODENAME": "noble"}
+        ), mock.patch.object(host, "output", lambda *_: "installed git 1\n"):
             host.need("git")
             self.assertIn("rsync", self.refused(host.need, "git", "rsync"))
 
@@ -279,7 +350,9 @@ class Locks(Case):
 
     def test_commands_share_build_and_removal_does_not(self):
         with lock.build(), lock.build():
-            with self.assertRaisesRegex(errors.Fail, "another command is at work"), lock.build_alone():
+            with self.assertRaisesRegex(
+                errors.Fail, "another command is at work"
+            ), lock.build_alone():
                 pass
         with lock.build_alone():
             pass

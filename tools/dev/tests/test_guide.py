@@ -12,7 +12,9 @@ from textpoke import paths  # noqa: E402
 
 PAGES = paths.ROOT / "Documentation/core-api/text-poke"
 CORE = paths.ROOT / "kernel/text_poke"
-WARNS = re.compile(r'\b(?:text_poke_warn|complain_at|expect(?:_at)?)\((?:[^";]*?)"([^"]+)"', re.DOTALL)
+WARNS = re.compile(
+    r'\b(?:text_poke_warn|complain_at|expect(?:_at)?)\((?:[^";]*?)"([^"]+)"', re.DOTALL
+)
 FAILS = re.compile(r'^\+\s*text_poke_failed\("([^"]+)"', re.MULTILINE)
 # A file of the core that has such messages, so that a pattern that finds none does not pass.
 SPEAKS = ("core", "stop", "debug")
@@ -48,7 +50,14 @@ class Messages(unittest.TestCase):
 class Pages(unittest.TestCase):
     def test_all_are_linked(self):
         index = (paths.ROOT / "Documentation/core-api/text-poke.rst").read_text()
-        self.assertEqual([page.stem for page in sorted(PAGES.glob("*.rst")) if f"text-poke/{page.stem}\n" not in index], [])
+        self.assertEqual(
+            [
+                page.stem
+                for page in sorted(PAGES.glob("*.rst"))
+                if f"text-poke/{page.stem}\n" not in index
+            ],
+            [],
+        )
 
     def test_files_that_they_name_are_there(self):
         for page in sorted(PAGES.glob("*.rst")):

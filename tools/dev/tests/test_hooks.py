@@ -61,7 +61,12 @@ class Functions(unittest.TestCase):
         self.assertEqual(code.count("clean"), 1)
 
     def test_what_is_only_called_or_declared_is_not_defined(self):
-        for text in ("", "void flush(void *addr);\n", "static void other(void)\n{\n\tflush();\n}\n", "#define flush(x)\nvoid a(void)\n{\n}\n"):
+        for text in (
+            "",
+            "void flush(void *addr);\n",
+            "static void other(void)\n{\n\tflush();\n}\n",
+            "#define flush(x)\nvoid a(void)\n{\n}\n",
+        ):
             with self.subTest(text):
                 self.assertIsNone(hooks.body(text, "flush"))
 
@@ -70,9 +75,10 @@ class Functions(unittest.TestCase):
         self.assertEqual(hooks.missing(("a", "b"), "b(); a();"), "b")
         self.assertEqual(hooks.missing(("a",), "aa(); a_b(); a;"), "a")
 
-
     def test_arguments(self):
-        self.assertEqual(csource.arguments("ret = x + f(g(a, b), &c->d,\n\te);", "f"), ["g(a, b)", "&c->d", "e"])
+        self.assertEqual(
+            csource.arguments("ret = x + f(g(a, b), &c->d,\n\te);", "f"), ["g(a, b)", "&c->d", "e"]
+        )
         self.assertEqual(csource.arguments("f();", "f"), [""])
         self.assertIsNone(csource.arguments("ff(a);", "f"))
 
@@ -104,20 +110,28 @@ class Results(unittest.TestCase):
 
     def test_a_call_that_is_commented_out(self):
         for gone in ("/* clean(addr, len); */", "// clean(addr, len);"):
-            self.assertEqual(list(self.wrong(BACKEND.replace("clean(addr, len);", gone))), ["arch_text_poke_flush"])
+            self.assertEqual(
+                list(self.wrong(BACKEND.replace("clean(addr, len);", gone))),
+                ["arch_text_poke_flush"],
+            )
 
     def test_calls_in_another_order(self):
         swapped = BACKEND.replace("\tdsb();\n", "").replace("len);\n}", "len);\n\tdsb();\n}")
         self.assertEqual(list(self.wrong(swapped)), ["arch_text_poke_flush"])
 
     def test_what_is_to_do_nothing_and_does_something(self):
-        self.assertEqual(list(self.wrong(BACKEND.replace("{ }", "{ clean(); }"))), ["arch_text_poke_slots_written"])
+        self.assertEqual(
+            list(self.wrong(BACKEND.replace("{ }", "{ clean(); }"))),
+            ["arch_text_poke_slots_written"],
+        )
 
     def test_a_function_that_is_gone(self):
         self.assertIn("has no helper()", self.wrong(BACKEND.replace("helper", "renamed"))["helper"])
 
     def test_a_file_that_is_gone(self):
-        self.assertEqual(list(self.wrong(table=TABLE + "lib/a.c | b | c | no model: d\n")), ["hooks: lib/a.c: b"])
+        self.assertEqual(
+            list(self.wrong(table=TABLE + "lib/a.c | b | c | no model: d\n")), ["hooks: lib/a.c: b"]
+        )
 
     def test_a_hook_without_a_line(self):
         found = self.wrong(BACKEND + "\nvoid arch_text_poke_sync_cpu(void)\n{\n\tisb();\n}\n")
@@ -137,18 +151,24 @@ class OurOwn(unittest.TestCase):
         self.declared = models.mutants()
 
     def test_the_code_calls_all_of_it(self):
-        self.assertEqual([each for each in hooks.results(self.declared) if each.status != PASSED], [])
+        self.assertEqual(
+            [each for each in hooks.results(self.declared) if each.status != PASSED], []
+        )
 
     def test_each_call_is_missed(self):
         for hook in hooks.parse(hooks.TABLE.read_text()):
             text = (paths.ROOT / hook.path).read_text()
             for call in hook.calls:
                 with self.subTest(function=hook.function, call=call):
-                    self.assertTrue(hooks.wrong(hook, self._without(text, hook.function, call), self.declared))
+                    self.assertTrue(
+                        hooks.wrong(hook, self._without(text, hook.function, call), self.declared)
+                    )
 
     def _without(self, text, function, call):
         """A file whose function does not call it any more."""
-        start = re.search(rf"^(?![ \t#])[^;{{}}#]*?\b{function}\([^;{{}}]*\)\s*\{{", text, re.M).end()
+        start = re.search(
+            rf"^(?![ \t#])[^;{{}}#]*?\b{function}\([^;{{}}]*\)\s*\{{", text, re.M
+        ).end()
         end = start + re.search(r"^\}", text[start:], re.M).start()
         code = re.sub(rf"\b{call}(?=\s*\()", "gone", text[start:end])
         self.assertNotEqual(code, text[start:end])

@@ -51,7 +51,10 @@ class Foreign(unittest.TestCase):
 
     def test_come_from_others_while_that_is_updated(self):
         self.assertEqual(self.debs("trixie"), (["busybox-of-stable.deb"], ["trixie", "stable"]))
-        self.assertEqual(self.debs("trixie", "stable"), (["busybox-of-testing.deb"], ["trixie", "stable", "testing"]))
+        self.assertEqual(
+            self.debs("trixie", "stable"),
+            (["busybox-of-testing.deb"], ["trixie", "stable", "testing"]),
+        )
 
     def test_the_first_failure_is_told_if_no_suite_can_be_had(self):
         with self.assertRaisesRegex(Fail, "^trixie is being updated$"):

@@ -16,7 +16,18 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 # pylint: disable=wrong-import-position
 from textpoke import arch as arches  # noqa: E402
-from textpoke import boot, deb, full, host, initramfs, installed, kept, ktap, paths, say  # noqa: E402
+from textpoke import (
+    boot,
+    deb,
+    full,
+    host,
+    initramfs,
+    installed,
+    kept,
+    ktap,
+    paths,
+    say,
+)  # noqa: E402
 from textpoke.errors import HANG, INFRA, MISSING, OK, PANIC, Fail  # noqa: E402
 from textpoke.ktap import FAILED, PASSED, SKIPPED, Result  # noqa: E402
 
@@ -60,10 +71,24 @@ class Disks(Case):
         self.assertEqual(disk.initrd(THEIRS).read_text(), f"initrd.img of {THEIRS}")
         self.assertIn("/srv/packages/*.deb", self.chrooted.call_args.args[2])
         self.assertIn("M=/srv/livepatch", self.chrooted.call_args.args[2])
-        listed = subprocess.run(["debugfs", "-R", f"ls -p /{installed.OURS}", disk.path], check=True, capture_output=True, text=True).stdout
+        listed = subprocess.run(
+            ["debugfs", "-R", f"ls -p /{installed.OURS}", disk.path],
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
         self.assertRegex(listed, r"/10?0755/0/0/installed\.sh/")
-        unit = subprocess.run(["debugfs", "-R", "cat /etc/systemd/system/multi-user.target.wants/../textpoke.service", disk.path], check=True,
-                              capture_output=True, text=True).stdout
+        unit = subprocess.run(
+            [
+                "debugfs",
+                "-R",
+                "cat /etc/systemd/system/multi-user.target.wants/../textpoke.service",
+                disk.path,
+            ],
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
         self.assertIn(f"ExecStart=/{installed.OURS}/installed.sh", unit)
         # The root is as it was, for the next package.
         self.assertEqual(sorted(path.name for path in (root / "srv").iterdir()), [])
@@ -75,7 +100,9 @@ class Disks(Case):
         shutil.rmtree(self.home / "root")
         root = self.root(OURS)
         (root / f"boot/initrd.img-{OURS}").unlink()
-        with self.assertRaisesRegex(Fail, f"^there is no /boot/initrd.img-{OURS} where the packages were installed"):
+        with self.assertRaisesRegex(
+            Fail, f"^there is no /boot/initrd.img-{OURS} where the packages were installed"
+        ):
             self.make(root)
 
 
@@ -130,7 +157,9 @@ class Emulation(Case):
     """Whose programs need help here."""
 
     def rule(self, arch, native):
-        with mock.patch.object(installed, "output", return_value=f"{native}\n"), mock.patch.object(host, "need") as need:
+        with mock.patch.object(installed, "output", return_value=f"{native}\n"), mock.patch.object(
+            host, "need"
+        ) as need:
             return installed._rule(arch), [call.args[0] for call in need.call_args_list]
 
     def test_this_machine_s_own_need_none(self):
@@ -141,13 +170,26 @@ class Emulation(Case):
         rule, needed = self.rule(ARM64, "amd64")
         self.assertEqual(needed, ["qemu-user-static"])
         _, name, kind, offset, magic, mask, interpreter, flags = rule.split(":")
-        self.assertEqual((name, kind, offset, interpreter, flags), ("qemu-aarch64", "M", "", "/usr/bin/qemu-aarch64-static", "F"))
-        magic, mask = (bytes.fromhex(each.replace("\\x", "").replace("ELF", "454c46")) for each in (magic, mask))
+        self.assertEqual(
+            (name, kind, offset, interpreter, flags),
+            ("qemu-aarch64", "M", "", "/usr/bin/qemu-aarch64-static", "F"),
+        )
+        magic, mask = (
+            bytes.fromhex(each.replace("\\x", "").replace("ELF", "454c46"))
+            for each in (magic, mask)
+        )
         self.assertEqual(len(magic), len(mask))
         # A program that can be moved and one that cannot, of that machine and of this.
         for kind, machine, fits in ((2, 183, True), (3, 183, True), (3, 62, False)):
-            head = b"\x7fELF\x02\x01\x01" + bytes(9) + kind.to_bytes(2, "little") + machine.to_bytes(2, "little")
-            self.assertEqual(all((a ^ b) & c == 0 for a, b, c in zip(head, magic, mask)), fits, (kind, machine))
+            head = (
+                b"\x7fELF\x02\x01\x01"
+                + bytes(9)
+                + kind.to_bytes(2, "little")
+                + machine.to_bytes(2, "little")
+            )
+            self.assertEqual(
+                all((a ^ b) & c == 0 for a, b, c in zip(head, magic, mask)), fits, (kind, machine)
+            )
 
     def test_others_are_a_sentence(self):
         with self.assertRaisesRegex(Fail, "^programs of amd64 cannot be executed here"):
@@ -158,12 +200,18 @@ class Emulation(Case):
         misc = self.home / "misc"
         misc.mkdir(exist_ok=True)
         (misc / "register").touch()
-        script = installed.ENTER.replace("mount --make-rprivate /\n", "").replace("/proc/sys/fs/binfmt_misc", str(misc))
-        done = subprocess.run(["sh", "-c", script, "sh", rule, *command], check=False, capture_output=True, text=True)
+        script = installed.ENTER.replace("mount --make-rprivate /\n", "").replace(
+            "/proc/sys/fs/binfmt_misc", str(misc)
+        )
+        done = subprocess.run(
+            ["sh", "-c", script, "sh", rule, *command], check=False, capture_output=True, text=True
+        )
         return done.returncode, (misc / "register").read_text(), done.stdout, misc
 
     def test_what_is_registered_goes_again(self):
-        code, registered, said, misc = self.enter(r":qemu-x:M::\x7f:\xff:/q:F", "sh", "-c", "echo ran; exit 3")
+        code, registered, said, misc = self.enter(
+            r":qemu-x:M::\x7f:\xff:/q:F", "sh", "-c", "echo ran; exit 3"
+        )
         self.assertEqual((code, registered, said), (3, r":qemu-x:M::\x7f:\xff:/q:F", "ran\n"))
         self.assertEqual((misc / "qemu-x").read_text(), "-1\n")
 
@@ -179,7 +227,9 @@ class Emulation(Case):
 
 class Judging(Case):
     GOOD = "ok 1 the kernel boots without a complaint\nok 2 a kfunc # SKIP no BTF\n1..2\n"
-    BAD = "ok 1 the kernel boots without a complaint\n# it said so\nnot ok 2 a kfunc # exit=1\n1..2\n"
+    BAD = (
+        "ok 1 the kernel boots without a complaint\n# it said so\nnot ok 2 a kfunc # exit=1\n1..2\n"
+    )
 
     def judge(self, *texts, code=OK, badness=((), ())):
         """The results where the guests report texts, and what was booted."""
@@ -188,7 +238,11 @@ class Judging(Case):
         for number, text in enumerate(texts):
             out = self.home / f"out-{number}"
             out.write_text(text)
-            results.append(boot.Result(code, "a reason", self.home / "console.log", out, 0, list(badness[number])))
+            results.append(
+                boot.Result(
+                    code, "a reason", self.home / "console.log", out, 0, list(badness[number])
+                )
+            )
 
         def boots(_, image, initrd, **how):
             booted.append((image.name, initrd.name))
@@ -196,7 +250,9 @@ class Judging(Case):
             return results[len(booted) - 1]
 
         with mock.patch.object(boot, "boot", boots), mock.patch.object(boot, "report"):
-            return {each.name: (each.status, each.note) for each in installed.judged(X86, disk)}, [name for name, _ in booted]
+            return {each.name: (each.status, each.note) for each in installed.judged(X86, disk)}, [
+                name for name, _ in booted
+            ]
 
     def test_where_nothing_fails_debian_s_kernel_is_not_booted(self):
         found, booted = self.judge(self.GOOD)
@@ -217,7 +273,9 @@ class Judging(Case):
         self.assertEqual(self.judge(self.BAD, early)[0]["a kfunc"][0], FAILED)
 
     def test_an_early_end_goes_by_these_names(self):
-        ended = installed.tests.guest_results(installed.GUEST, boot.Result(HANG, "", self.home / "log", self.home / "out"))
+        ended = installed.tests.guest_results(
+            installed.GUEST, boot.Result(HANG, "", self.home / "log", self.home / "out")
+        )
         self.assertEqual((ktap.parse("ok 1 a\n")[-1].name, ended[0].name), installed.WHOLE)
 
     def test_a_guest_of_ours_that_ended_early_is_a_failure_whatever_theirs_does(self):
@@ -225,12 +283,20 @@ class Judging(Case):
         for theirs in (self.GOOD, early):
             found, _ = self.judge(early, theirs, code=HANG)
             self.assertEqual(found["all tests ran"][0], FAILED)
-            self.assertEqual(found["the installed Debian: the guest ends by itself"], (FAILED, "a reason"))
+            self.assertEqual(
+                found["the installed Debian: the guest ends by itself"], (FAILED, "a reason")
+            )
 
     def test_a_complaint_on_the_console_is_a_failure_unless_debian_s_kernel_has_it_too(self):
         name = "the installed Debian: the kernel does not complain"
-        for theirs, status in ((["[  2.0] BUG: it, CPU 1"], SKIPPED), ([], FAILED), (["[  1.0] BUG: something else"], FAILED)):
-            found, booted = self.judge(self.GOOD, self.GOOD, badness=(["[  1.0] BUG: it, CPU 0"], theirs))
+        for theirs, status in (
+            (["[  2.0] BUG: it, CPU 1"], SKIPPED),
+            ([], FAILED),
+            (["[  1.0] BUG: something else"], FAILED),
+        ):
+            found, booted = self.judge(
+                self.GOOD, self.GOOD, badness=(["[  1.0] BUG: it, CPU 0"], theirs)
+            )
             self.assertEqual((found[name][0], len(booted)), (status, 2))
 
     def test_another_failure_than_theirs_stays_one(self):
@@ -246,7 +312,9 @@ class Judging(Case):
     def crash(self, text, arch=X86):
         out = self.home / "out"
         out.write_text(text)
-        result = boot.Result(PANIC, "the kernel panicked", self.home / "console.log", out, None, ["Kernel panic"])
+        result = boot.Result(
+            PANIC, "the kernel panicked", self.home / "console.log", out, None, ["Kernel panic"]
+        )
         disk = installed.Disk(self.home / "disk", (OURS,))
         with mock.patch.object(boot, "boot", return_value=result) as self.boots:
             return [(each.name, each.status) for each in installed.crashed(arch, disk)]
@@ -271,10 +339,10 @@ FAKES = {
     "dmesg": 'cat "$HERE/dmesg" 2>/dev/null; rm -f "$HERE/dmesg"; true',
     "uname": "echo 6.12.117-textpoke-cloud",
     "perf": 'case "$1" in record) shift; while [ "$1" != -- ]; do shift; done; shift; "$@" ;; '
-            'script) seq -f "PERF_RECORD_TEXT_POKE %g" ${SHOWN:-5000} ;; report) echo "  LOST events:  ${LOST:-0}" ;; *) echo perf 6 ;; esac',
+    'script) seq -f "PERF_RECORD_TEXT_POKE %g" ${SHOWN:-5000} ;; report) echo "  LOST events:  ${LOST:-0}" ;; *) echo perf 6 ;; esac',
     "bpftrace": 'echo Attaching 1 probe...; echo; echo "@n: ${COUNTED:-7}"; sleep 0.2',
     "stress-ng": 'echo "stress-ng: ${STRESS:-info: successful run completed in 1s}"; exit ${STATUS:-0}',
-    "sleep": 'exec /bin/sleep 0.05',
+    "sleep": "exec /bin/sleep 0.05",
 }
 
 
@@ -292,13 +360,26 @@ class Job(Case):
         tracing = self.home / "tracing"
         for folder in ("state", "tracing/events/sched", "tracing/events/raw_syscalls"):
             (self.home / folder).mkdir(parents=True)
-        for name in ("current_tracer", "tracing_on", "events/sched/enable", "events/raw_syscalls/enable", "available_filter_functions"):
+        for name in (
+            "current_tracer",
+            "tracing_on",
+            "events/sched/enable",
+            "events/raw_syscalls/enable",
+            "available_filter_functions",
+        ):
             (tracing / name).write_text("vfs_read\n" * 600 if "available" in name else "0\n")
         (self.home / "stats").write_text("batches 3\npokes 70000\n")
         text = JOB.read_text()
-        for there, here in (("/sys/kernel/tracing\n", f"{tracing}\n"), ("/sys/kernel/debug/text_poke/stats", self.home / "stats"),
-                            ("/var/lib/textpoke", self.home / "state"), ("/usr/lib/textpoke", self.lib),
-                            ("/proc/sys/kernel/sched_schedstats /proc/sys/kernel/bpf_stats_enabled", "/nonexistent")):
+        for there, here in (
+            ("/sys/kernel/tracing\n", f"{tracing}\n"),
+            ("/sys/kernel/debug/text_poke/stats", self.home / "stats"),
+            ("/var/lib/textpoke", self.home / "state"),
+            ("/usr/lib/textpoke", self.lib),
+            (
+                "/proc/sys/kernel/sched_schedstats /proc/sys/kernel/bpf_stats_enabled",
+                "/nonexistent",
+            ),
+        ):
             self.assertIn(there, text)
             text = text.replace(there, str(here))
         self.job = self.lib / "installed.sh"
@@ -309,14 +390,29 @@ class Job(Case):
 
     def case(self, name, **env):
         """(status, what it said) of one case."""
-        done = subprocess.run([self.job, name], check=False, capture_output=True, text=True, env=self.env | env, timeout=60)
+        done = subprocess.run(
+            [self.job, name],
+            check=False,
+            capture_output=True,
+            text=True,
+            env=self.env | env,
+            timeout=60,
+        )
         return done.returncode, done.stdout + done.stderr
 
     def tried(self, name, **env):
         """The lines of the report for one case."""
-        words = (f'. {self.lib}/textpoke.sh; set --; eval "$(sed "/^if .* ]; then$/,\\$d" {self.job})"; OUT={self.home}/report; number=6; '
-                 f"try 30 {name} some words")
-        subprocess.run(["sh", "-c", words, self.job], check=False, capture_output=True, env=self.env | env, timeout=60)
+        words = (
+            f'. {self.lib}/textpoke.sh; set --; eval "$(sed "/^if .* ]; then$/,\\$d" {self.job})"; OUT={self.home}/report; number=6; '
+            f"try 30 {name} some words"
+        )
+        subprocess.run(
+            ["sh", "-c", words, self.job],
+            check=False,
+            capture_output=True,
+            env=self.env | env,
+            timeout=60,
+        )
         return (self.home / "report").read_text() if (self.home / "report").exists() else ""
 
     def test_a_system_that_runs(self):
@@ -343,13 +439,17 @@ class Job(Case):
 
     def test_stress_that_had_nothing_to_do_is_told_from_stress_that_failed(self):
         self.assertEqual(self.case("stress_perf")[0], 0)
-        self.assertEqual(self.case("stress_perf", STRESS="unsuccessful run completed", STATUS="2")[0], 1)
+        self.assertEqual(
+            self.case("stress_perf", STRESS="unsuccessful run completed", STATUS="2")[0], 1
+        )
         self.assertEqual(self.case("stress_perf", STRESS="fail: it broke", STATUS="0")[0], 1)
         # Ended by a signal of the kernel's, say.
         self.assertEqual(self.case("stress_perf", STATUS="139")[0], 1)
         # A part of a class had nothing to do, or all of it.
         self.assertEqual(self.case("stress_perf", STATUS="4")[0], 0)
-        self.assertEqual(self.case("stress_perf", STRESS="info: perf: not implemented", STATUS="4")[0], 4)
+        self.assertEqual(
+            self.case("stress_perf", STRESS="info: perf: not implemented", STATUS="4")[0], 4
+        )
 
     def test_it_is_the_core_that_has_to_have_done_it(self):
         self.assertEqual(self.case("core_was_used")[0], 0)
@@ -363,7 +463,9 @@ class Job(Case):
 
     def test_what_has_nothing_to_try_says_why(self):
         (self.home / "stats").unlink()
-        self.assertEqual(self.tried("core_was_used"), "ok 7 some words # SKIP this kernel has no core\n")
+        self.assertEqual(
+            self.tried("core_was_used"), "ok 7 some words # SKIP this kernel has no core\n"
+        )
 
     def test_a_failure_says_what_was_said(self):
         (self.home / "stats").write_text("pokes 12\n")
@@ -372,7 +474,9 @@ class Job(Case):
 
     def test_a_complaint_of_the_kernel_s_is_a_failure_of_what_was_tried(self):
         (self.home / "dmesg").write_text("[ 1.0] all is well\n[ 1.0] WARNING: CPU: 0\n")
-        self.assertEqual(self.tried("core_was_used"), "not ok 7 some words # exit=1 [ 1.0] WARNING: CPU: 0\n")
+        self.assertEqual(
+            self.tried("core_was_used"), "not ok 7 some words # exit=1 [ 1.0] WARNING: CPU: 0\n"
+        )
 
     def test_every_case_that_is_tried_is_there(self):
         text = JOB.read_text()
@@ -395,7 +499,10 @@ class Steps(unittest.TestCase):
         return done
 
     def test_installed_where_there_is_a_debian_and_built_everywhere(self):
-        self.assertEqual(self.steps("riscv", "powerpc"), ["riscv: package generic: built", "powerpc: package generic: built"])
+        self.assertEqual(
+            self.steps("riscv", "powerpc"),
+            ["riscv: package generic: built", "powerpc: package generic: built"],
+        )
         own = self.steps("x86")
         self.assertEqual(own[:2], ["x86: package cloud: built", "x86: package cloud: installed"])
         self.assertEqual(len(own), 4)
@@ -403,16 +510,26 @@ class Steps(unittest.TestCase):
     def test_a_step_does_what_its_name_says(self):
         report, how = mock.Mock(), []
         report.keep = lambda title, function, parts: how.append((title, list(function()))) or True
-        with mock.patch.object(installed, "packages", lambda *what: [what]), mock.patch.object(installed, "installed", lambda *what: [what]):
+        with mock.patch.object(installed, "packages", lambda *what: [what]), mock.patch.object(
+            installed, "installed", lambda *what: [what]
+        ):
             full._packages(report, ["arm64"])
-        self.assertEqual([what for _, what in how], [[("arm64", "cloud", debug)] for debug in (False, False, True, True)])
+        self.assertEqual(
+            [what for _, what in how],
+            [[("arm64", "cloud", debug)] for debug in (False, False, True, True)],
+        )
 
     def test_symbols_are_not_installed(self):
         debs = [Path("linux-image-x_1_amd64.deb"), Path("linux-image-x-dbg_1_amd64.deb")]
-        with mock.patch.object(deb, "build", return_value=(None, debs)), mock.patch.object(installed, "make_root"), \
-                mock.patch.object(installed, "make_disk") as disk, mock.patch.object(installed, "judged", return_value=[]), \
-                mock.patch.object(installed, "crashed", return_value=[]), \
-                mock.patch.object(os, "geteuid", return_value=0):
+        with mock.patch.object(deb, "build", return_value=(None, debs)), mock.patch.object(
+            installed, "make_root"
+        ), mock.patch.object(installed, "make_disk") as disk, mock.patch.object(
+            installed, "judged", return_value=[]
+        ), mock.patch.object(
+            installed, "crashed", return_value=[]
+        ), mock.patch.object(
+            os, "geteuid", return_value=0
+        ):
             list(installed.installed("x86", "cloud", True))
         self.assertEqual(disk.call_args.args[2], debs[:1])
 

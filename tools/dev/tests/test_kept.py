@@ -17,7 +17,21 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from textpoke import arch as arches  # noqa: E402
 from textpoke import base as bases  # noqa: E402
-from textpoke import boot, cbmc, check, full, initramfs, kept, known, litmus, made, models, paths, tests, torture  # noqa: E402
+from textpoke import (
+    boot,
+    cbmc,
+    check,
+    full,
+    initramfs,
+    kept,
+    known,
+    litmus,
+    made,
+    models,
+    paths,
+    tests,
+    torture,
+)  # noqa: E402
 from textpoke.errors import INFRA, Fail  # noqa: E402
 from textpoke.ktap import FAILED, PASSED, SKIPPED, Result  # noqa: E402
 from textpoke.patches import Patch, Variant  # noqa: E402
@@ -51,7 +65,9 @@ class Once(Temporary):
         self.assertEqual(self.once(), self.gives)
         self.assertEqual(self.once(), [replace(each, unchanged=True) for each in self.gives])
         self.assertEqual(self.times, 1)
-        self.assertEqual([each.remark for each in self.once()], [" (a note; unchanged)", " (why; unchanged)"])
+        self.assertEqual(
+            [each.remark for each in self.once()], [" (a note; unchanged)", " (why; unchanged)"]
+        )
 
     def again(self, change):
         """How often a step is done that passed before a change."""
@@ -138,8 +154,21 @@ class Once(Temporary):
         self.assertEqual(self.times, 3)
 
     def test_a_damaged_file_is_no_result(self):
-        for damage in "", "{}", '{"name": "a step", "key": "x", "results": [["a", "passed", ""]]}', "[1", '{"results": [[]]}':
-            self.assertEqual(self.again(lambda damage=damage: [path.write_text(damage) for path in (self.folder / "passed").iterdir()]), 1)
+        for damage in (
+            "",
+            "{}",
+            '{"name": "a step", "key": "x", "results": [["a", "passed", ""]]}',
+            "[1",
+            '{"results": [[]]}',
+        ):
+            self.assertEqual(
+                self.again(
+                    lambda damage=damage: [
+                        path.write_text(damage) for path in (self.folder / "passed").iterdir()
+                    ]
+                ),
+                1,
+            )
 
     def test_a_file_that_says_that_something_failed_is_no_result(self):
         def fail():
@@ -156,7 +185,7 @@ class Once(Temporary):
 
     def test_what_nobody_asks_for_goes(self):
         self.once()
-        old, = (self.folder / "passed").iterdir()
+        (old,) = (self.folder / "passed").iterdir()
         os.utime(old, (0, 0))
         self.once("another step")
         self.assertFalse(old.exists())
@@ -167,7 +196,10 @@ class Once(Temporary):
 
         self.once("inner", lambda: ["one"])
         list(self.store().once("outer", lambda: ["one"], outer))
-        self.assertEqual([each.unchanged for each in self.store().known("outer", made.digest(["one"]))], [True, True])
+        self.assertEqual(
+            [each.unchanged for each in self.store().known("outer", made.digest(["one"]))],
+            [True, True],
+        )
 
 
 class Count(Temporary):
@@ -190,7 +222,14 @@ class Count(Temporary):
 
 class Digest(Temporary):
     def test_where_one_part_ends_counts(self):
-        different = [["ab", "c"], ["a", "bc"], [["a"], "bc"], ["a", ["bc"]], [["a", "bc"]], [b"a", b"bc", b""]]
+        different = [
+            ["ab", "c"],
+            ["a", "bc"],
+            [["a"], "bc"],
+            ["a", ["bc"]],
+            [["a", "bc"]],
+            [b"a", b"bc", b""],
+        ]
         self.assertEqual(len({made.digest(parts) for parts in different}), len(different))
 
     def test_what_a_file_says_counts_and_whether_it_can_be_executed(self):
@@ -219,8 +258,12 @@ class Digest(Temporary):
         self.assertEqual(self.folders(lambda _: None), 1)
 
     def test_names_links_and_contents_below_it_do(self):
-        for change in (lambda top: (top / "sub/a").rename(top / "sub/b"), lambda top: (top / "sub/a").write_text("two"),
-                       lambda top: (top / "new").touch(), lambda top: ((top / "l").unlink(), (top / "l").symlink_to("sub"))):
+        for change in (
+            lambda top: (top / "sub/a").rename(top / "sub/b"),
+            lambda top: (top / "sub/a").write_text("two"),
+            lambda top: (top / "new").touch(),
+            lambda top: ((top / "l").unlink(), (top / "l").symlink_to("sub")),
+        ):
             with self.subTest():
                 self.assertEqual(self.folders(change), 2)
             self.setUp()
@@ -231,7 +274,9 @@ class Modules(unittest.TestCase):
         return {path.stem for path in made.closure(*roots)}
 
     def test_all_that_is_imported_at_any_depth(self):
-        self.assertLessEqual({"tests", "boot", "kernel", "git", "say", "paths", "__init__"}, self.names("tests"))
+        self.assertLessEqual(
+            {"tests", "boot", "kernel", "git", "say", "paths", "__init__"}, self.names("tests")
+        )
         for name in ("cbmc", *made.UNJUDGING):
             self.assertNotIn(name, self.names("tests"))
         self.assertEqual(self.names("errors"), {"errors", "__init__"})
@@ -240,7 +285,11 @@ class Modules(unittest.TestCase):
         for root in ("tests", "run", "cbmc", "full"):
             code = f"import sys; import textpoke.{root}; print(*(name for name in sys.modules if name.startswith('textpoke.')))"
             said = made.output([sys.executable, "-c", code], cwd=paths.DEV)
-            self.assertLessEqual({name.split(".")[1] for name in said.split()} - made.UNJUDGING, self.names(root), root)
+            self.assertLessEqual(
+                {name.split(".")[1] for name in said.split()} - made.UNJUDGING,
+                self.names(root),
+                root,
+            )
 
 
 class Machine(Temporary):
@@ -254,11 +303,20 @@ class Machine(Temporary):
             return made.packages(*wanted)
 
     def test_what_a_package_needs_belongs_to_it(self):
-        rows = [("gcc", "1", "gcc-12 (>= 12) | c-compiler, libc6:any", ""), ("gcc-12", "12", "", ""), ("libc6", "2", "", ""), ("clang", "9", "", "c-compiler")]
+        rows = [
+            ("gcc", "1", "gcc-12 (>= 12) | c-compiler, libc6:any", ""),
+            ("gcc-12", "12", "", ""),
+            ("libc6", "2", "", ""),
+            ("clang", "9", "", "c-compiler"),
+        ]
         first = self.versions(*rows)
-        self.assertEqual(first[1:], ["clang:amd64 9", "gcc-12:amd64 12", "gcc:amd64 1", "libc6:amd64 2"])
+        self.assertEqual(
+            first[1:], ["clang:amd64 9", "gcc-12:amd64 12", "gcc:amd64 1", "libc6:amd64 2"]
+        )
         for number, _ in enumerate(rows):
-            changed = [(*row[:1], "new", *row[2:]) if at == number else row for at, row in enumerate(rows)]
+            changed = [
+                (*row[:1], "new", *row[2:]) if at == number else row for at, row in enumerate(rows)
+            ]
             self.assertNotEqual(self.versions(*changed), first)
         self.assertNotEqual(self.versions(*rows[1:]), first)
 
@@ -279,7 +337,14 @@ class Machine(Temporary):
 
     def test_what_the_shell_tells_the_compiler(self):
         seen = set()
-        for given in {}, {"KCFLAGS": "-O1"}, {"KCFLAGS": "-O2"}, {"LD_LIBRARY_PATH": "/x"}, {"KBUILD_X": "1"}, {"CPATH": "/x"}:
+        for given in (
+            {},
+            {"KCFLAGS": "-O1"},
+            {"KCFLAGS": "-O2"},
+            {"LD_LIBRARY_PATH": "/x"},
+            {"KBUILD_X": "1"},
+            {"CPATH": "/x"},
+        ):
             with mock.patch.dict(os.environ, given):
                 seen.add(made.digest(made.environment()))
         with mock.patch.dict(os.environ, {"HOME": "/x", "TEXT_POKE_ROOT": "/x"}):
@@ -289,17 +354,30 @@ class Machine(Temporary):
 
 class WhatConcernsAnArchitecture(Temporary):
     def test_its_own_code_and_what_it_shares(self):
-        for path in ("arch/arm64/Kconfig", "arch/Kconfig", "kernel/text_poke/core.c", "tools/testing/selftests/text_poke/replay.c",
-                     "arch/arm/kernel/patch.c", "arch/x86/crypto/Kconfig", "Documentation/Kconfig"):
+        for path in (
+            "arch/arm64/Kconfig",
+            "arch/Kconfig",
+            "kernel/text_poke/core.c",
+            "tools/testing/selftests/text_poke/replay.c",
+            "arch/arm/kernel/patch.c",
+            "arch/x86/crypto/Kconfig",
+            "Documentation/Kconfig",
+        ):
             self.assertTrue(made.concerns(path, "arm64"), path)
         self.assertTrue(made.concerns("arch/x86/Kconfig", "i386"))
 
     def test_not_that_of_others_and_what_is_read(self):
-        for path in ("arch/x86/Kconfig", "Documentation/core-api/text-poke.rst", "MAINTAINERS", "tools/verification/text_poke/batch.pml"):
+        for path in (
+            "arch/x86/Kconfig",
+            "Documentation/core-api/text-poke.rst",
+            "MAINTAINERS",
+            "tools/verification/text_poke/batch.pml",
+        ):
             self.assertFalse(made.concerns(path, "arm64"), path)
 
     def differs(self, path, names):
         """For which of the architectures a file of the series counts."""
+
         def digests(blob):
             with mock.patch.object(made, "_series_on", lambda *_: [(path, blob)]):
                 return {name: made.digest(made.series_of(name)) for name in names}
@@ -308,8 +386,13 @@ class WhatConcernsAnArchitecture(Temporary):
         return [name for name in names if one[name] != other[name]]
 
     def test_files_count_where_they_are_read(self):
-        for path, wanted in (("arch/x86/Kconfig", ["x86", "i386"]), ("arch/riscv/kernel/a.c", ["riscv"]), ("Documentation/a.rst", []),
-                             ("tools/verification/a", []), ("include/linux/a.h", ["x86", "riscv", "i386"])):
+        for path, wanted in (
+            ("arch/x86/Kconfig", ["x86", "i386"]),
+            ("arch/riscv/kernel/a.c", ["riscv"]),
+            ("Documentation/a.rst", []),
+            ("tools/verification/a", []),
+            ("include/linux/a.h", ["x86", "riscv", "i386"]),
+        ):
             self.assertEqual(self.differs(path, ("x86", "riscv", "i386")), wanted, path)
 
     def comes_to(self, series, version="6.12.117", have=None):
@@ -325,12 +408,26 @@ class WhatConcernsAnArchitecture(Temporary):
         for number, (before, after) in enumerate(zip(texts, texts[1:])):
             (folder / "a").write_text(before)
             (folder / "b").write_text(after)
-            diff = subprocess.run(["diff", "-u", "--label", "a/f", "--label", "b/f", folder / "a", folder / "b"], capture_output=True, text=True).stdout
-            yield Patch(f"s{number}", "A <a@localhost>", "Thu, 1 Jan 2026 00:00:00 +0000", "l\n", (), f"diff --git a/f b/f\n{diff}")
+            diff = subprocess.run(
+                ["diff", "-u", "--label", "a/f", "--label", "b/f", folder / "a", folder / "b"],
+                capture_output=True,
+                text=True,
+            ).stdout
+            yield Patch(
+                f"s{number}",
+                "A <a@localhost>",
+                "Thu, 1 Jan 2026 00:00:00 +0000",
+                "l\n",
+                (),
+                f"diff --git a/f b/f\n{diff}",
+            )
 
     def test_how_patches_share_a_change_does_not_count(self):
         (self.folder / "f").write_text("1\n2\n3\n")
-        at_once, in_two = (list(self.patches("1\n2\n3\n", *texts)) for texts in (["1\nX\nY\n"], ["1\nX\n3\n", "1\nX\nY\n"]))
+        at_once, in_two = (
+            list(self.patches("1\n2\n3\n", *texts))
+            for texts in (["1\nX\nY\n"], ["1\nX\n3\n", "1\nX\nY\n"])
+        )
         self.assertEqual(self.comes_to(at_once), self.comes_to(in_two))
         self.assertNotEqual(self.comes_to(at_once), self.comes_to(in_two[:1]))
 
@@ -356,14 +453,31 @@ class WhatConcernsAnArchitecture(Temporary):
         note = kdir / ".a.o.cmd"
 
         def beyond(*words):
-            note.write_text(f"source_a.o := {source}/kernel/a.c\ndeps_a.o := \\\n  {source}/arch/x86/include/asm/a.h \\\n" + " \\\n".join(words))
+            note.write_text(
+                f"source_a.o := {source}/kernel/a.c\ndeps_a.o := \\\n  {source}/arch/x86/include/asm/a.h \\\n"
+                + " \\\n".join(words)
+            )
             return made.read_beyond("x86", kdir, source)
 
-        self.assertEqual(beyond("include/generated/a.h", "arch/x86/include/generated/b.h", f"{source}/tools/arch/arm64/a.h"), [])
-        self.assertEqual(beyond(f"{source}/arch/arm64/include/asm/a.h"), ["arch/arm64/include/asm/a.h"])
-        self.assertEqual(beyond("../src/arch/riscv/a.h", "./arch/powerpc/b.h"), ["arch/powerpc/b.h", "arch/riscv/a.h"])
+        self.assertEqual(
+            beyond(
+                "include/generated/a.h",
+                "arch/x86/include/generated/b.h",
+                f"{source}/tools/arch/arm64/a.h",
+            ),
+            [],
+        )
+        self.assertEqual(
+            beyond(f"{source}/arch/arm64/include/asm/a.h"), ["arch/arm64/include/asm/a.h"]
+        )
+        self.assertEqual(
+            beyond("../src/arch/riscv/a.h", "./arch/powerpc/b.h"),
+            ["arch/powerpc/b.h", "arch/riscv/a.h"],
+        )
         self.assertEqual(beyond(f"-I{source}/tools/verification/x"), ["tools/verification/x"])
-        self.assertEqual(beyond(f"  $(wildcard {source}/Documentation/a.rst)"), ["Documentation/a.rst"])
+        self.assertEqual(
+            beyond(f"  $(wildcard {source}/Documentation/a.rst)"), ["Documentation/a.rst"]
+        )
         note.write_text("nothing")
         with self.assertRaises(Fail):
             made.read_beyond("x86", kdir, source)
@@ -372,7 +486,9 @@ class WhatConcernsAnArchitecture(Temporary):
 class TheBase(Temporary):
     def setUp(self):
         super().setUp()
-        self.base = bases.Base(self.folder / "base-src", self.folder / "src", "6.12.1", "1", "f" * 64)
+        self.base = bases.Base(
+            self.folder / "base-src", self.folder / "src", "6.12.1", "1", "f" * 64
+        )
         for name in "kernel/a.c", "kernel/b.c", ".gitignore":
             for tree in self.base.path, self.base.src:
                 (tree / name).parent.mkdir(parents=True, exist_ok=True)
@@ -449,10 +565,21 @@ class Guest(Temporary):
         self.enterContext(mock.patch.object(known, "FOLDER", self.lists))
         self.versions = ["qemu 10"]
         self.enterContext(mock.patch.multiple(boot, _good_qemu=lambda _: "10"))
-        self.enterContext(mock.patch.multiple(made, packages=lambda *_: self.versions, programs=lambda *_: ["here"]))
+        self.enterContext(
+            mock.patch.multiple(
+                made, packages=lambda *_: self.versions, programs=lambda *_: ["here"]
+            )
+        )
 
     def guest(self, name="x86", judge=tests._kunit_results, more=("parser",), **how):
-        return tests.Guest(name, self.kdir, lambda: self.initrd, judge, {"append": "a", "smp": 2, "timeout": 9} | how, more=more)
+        return tests.Guest(
+            name,
+            self.kdir,
+            lambda: self.initrd,
+            judge,
+            {"append": "a", "smp": 2, "timeout": 9} | how,
+            more=more,
+        )
 
     def digest(self, *what, **how):
         return made.digest(self.guest(*what, **how).parts())
@@ -467,9 +594,17 @@ class Guest(Temporary):
 
     def test_all_that_it_is_booted_with(self):
         first = self.digest()
-        others = [self.digest(append="b"), self.digest(smp=4), self.digest(timeout=10), self.digest(qemu_args="-icount shift=0"),
-                  self.digest(mem="2G"), self.digest(replace(arches.get("x86"), machine="pc")), self.digest(replace(arches.get("x86"), cpu="base")),
-                  self.digest(more=("another",)), self.digest(judge=tests._selftests_results)]
+        others = [
+            self.digest(append="b"),
+            self.digest(smp=4),
+            self.digest(timeout=10),
+            self.digest(qemu_args="-icount shift=0"),
+            self.digest(mem="2G"),
+            self.digest(replace(arches.get("x86"), machine="pc")),
+            self.digest(replace(arches.get("x86"), cpu="base")),
+            self.digest(more=("another",)),
+            self.digest(judge=tests._selftests_results),
+        ]
         for path in self.image, self.initrd:
             path.write_text("two")
             others.append(self.digest())
@@ -491,21 +626,33 @@ class Guest(Temporary):
     def test_the_code_that_judges(self):
         seen = {self.digest()}
         for name in "tests.py", "boot.py", "ktap.py", "known.py":
-            with mock.patch.object(made, "file", lambda path, name=name: f"{path.name} {path.name == name}"):
+            with mock.patch.object(
+                made, "file", lambda path, name=name: f"{path.name} {path.name == name}"
+            ):
                 seen.add(self.digest())
         self.assertEqual(len(seen), 5)
 
     def test_what_is_booted_is_what_is_hashed(self):
         built = []
-        guest = tests.Guest("x86", self.kdir, lambda: built.append(1) or self.initrd, tests._kunit_results, {}, lambda *what, **_: what)
+        guest = tests.Guest(
+            "x86",
+            self.kdir,
+            lambda: built.append(1) or self.initrd,
+            tests._kunit_results,
+            {},
+            lambda *what, **_: what,
+        )
         guest.parts()
         with mock.patch.object(tests, "_kunit_results"):
             guest.initrd()
         self.assertEqual(built, [1])
 
     def test_guests_of_all_kinds_can_tell(self):
-        for guest in (check.boots_guest("x86", self.kdir), torture.torture_guest("x86", self.kdir, self.folder),
-                      tests.selftests_in("x86", self.kdir, ("text_poke",), self.folder, {}, append="", smp=2)):
+        for guest in (
+            check.boots_guest("x86", self.kdir),
+            torture.torture_guest("x86", self.kdir, self.folder),
+            tests.selftests_in("x86", self.kdir, ("text_poke",), self.folder, {}, append="", smp=2),
+        ):
             object.__setattr__(guest, "initrd", lambda: self.initrd)
             self.assertTrue(made.digest(guest.parts()))
 
@@ -513,13 +660,25 @@ class Guest(Temporary):
 class Architecture(Temporary):
     """What all of an architecture's steps are made from."""
 
-    PART = {"base": lambda: "base", "series_of": lambda *_: ["series"], "configuration": lambda _: ["config"], "environment": lambda: ["shell"],
-            "packages": lambda *_: ["packages"], "programs": lambda *_: ["programs"], "modules": lambda *_: ["modules"]}
+    PART = {
+        "base": lambda: "base",
+        "series_of": lambda *_: ["series"],
+        "configuration": lambda _: ["config"],
+        "environment": lambda: ["shell"],
+        "packages": lambda *_: ["packages"],
+        "programs": lambda *_: ["programs"],
+        "modules": lambda *_: ["modules"],
+    }
 
     def digest(self, **other):
-        with (mock.patch.multiple(made, **self.PART | other), mock.patch.object(made.host, "need"),
-              mock.patch.multiple(initramfs, busybox=lambda _: "busybox", static_program=lambda *_: "bash"),
-              mock.patch.object(check.perf, "foreign_libraries", lambda _: self.folder)):
+        with (
+            mock.patch.multiple(made, **self.PART | other),
+            mock.patch.object(made.host, "need"),
+            mock.patch.multiple(
+                initramfs, busybox=lambda _: "busybox", static_program=lambda *_: "bash"
+            ),
+            mock.patch.object(check.perf, "foreign_libraries", lambda _: self.folder),
+        ):
             return made.safely(functools.partial(check._architecture_parts, "x86"))
 
     def test_each_part_counts(self):
@@ -527,7 +686,12 @@ class Architecture(Temporary):
         for name in self.PART:
             other = self.digest(**{name: lambda *_: ["other"]})
             self.assertNotEqual(first, other, name)
-            self.assertIs(self.digest(**{name: lambda *_: made.UNKNOWN if name == "base" else [made.UNKNOWN]}), made.UNKNOWN)
+            self.assertIs(
+                self.digest(
+                    **{name: lambda *_: made.UNKNOWN if name == "base" else [made.UNKNOWN]}
+                ),
+                made.UNKNOWN,
+            )
         (self.folder / "libelf.so").touch()
         self.assertNotEqual(first, self.digest())
 
@@ -535,7 +699,17 @@ class Architecture(Temporary):
         def names(arch):
             return {parts[0] for parts in made.configuration(arch) if len(parts) > 1}
 
-        self.assertLessEqual({"config/common.config", "config/riscv.config", "config/series.config", "guest/init", "known/all", "known/riscv"}, names("riscv"))
+        self.assertLessEqual(
+            {
+                "config/common.config",
+                "config/riscv.config",
+                "config/series.config",
+                "guest/init",
+                "known/all",
+                "known/riscv",
+            },
+            names("riscv"),
+        )
         self.assertFalse({"config/x86.config", "known/arm64-64k", "known/x86"} & names("riscv"))
         self.assertIn("known/arm64-64k", names("arm64"))
 
@@ -557,15 +731,29 @@ class Others(unittest.TestCase):
                     folders[Path(top).name] = top
                     return [str(Path(top).name), text if Path(top).name == place else ""]
 
-                with (mock.patch.multiple(made, folder=folder, base=lambda: "base", packages=lambda *_: [], programs=lambda *_: []),
-                      mock.patch.object(cbmc, "program", lambda: [Path("/r/usr/lib/x/ld.so")]), mock.patch.object(litmus, "herd"),
-                      mock.patch.object(made.host, "need")):
+                with (
+                    mock.patch.multiple(
+                        made,
+                        folder=folder,
+                        base=lambda: "base",
+                        packages=lambda *_: [],
+                        programs=lambda *_: [],
+                    ),
+                    mock.patch.object(cbmc, "program", lambda: [Path("/r/usr/lib/x/ld.so")]),
+                    mock.patch.object(litmus, "herd"),
+                    mock.patch.object(made.host, "need"),
+                ):
                     seen.append(made.digest(parts()))
                 self.assertIn(place, folders)
             self.assertEqual(len(set(seen)), 2)
 
     def test_steps_that_do_not_tell_are_made_from_the_whole_repository(self):
-        with mock.patch.multiple(made, repository=lambda: ["the repository"], architecture=lambda *_: ["an architecture"], modules=lambda *_: ["modules"]):
+        with mock.patch.multiple(
+            made,
+            repository=lambda: ["the repository"],
+            architecture=lambda *_: ["an architecture"],
+            modules=lambda *_: ["modules"],
+        ):
             self.assertIn("the repository", full.parts_of("code")[0])
             self.assertNotIn("the repository", str(full.parts_of("x86")))
 

@@ -28,20 +28,33 @@ class Table(unittest.TestCase):
         self.assertEqual(mutants.parse("# why\n\nNO_SYNC_C | checker | out of turn\n"), [NO_SYNC])
 
     def test_a_mutant_may_be_for_one_architecture(self):
-        mutant, = mutants.parse("NO_TAIL | core | a|b | only x86: no tails elsewhere\n")
-        self.assertEqual((mutant.pattern, mutant.only, mutant.why), ("a|b", "x86", "no tails elsewhere"))
+        (mutant,) = mutants.parse("NO_TAIL | core | a|b | only x86: no tails elsewhere\n")
+        self.assertEqual(
+            (mutant.pattern, mutant.only, mutant.why), ("a|b", "x86", "no tails elsewhere")
+        )
 
     def test_several_layers_may_notice(self):
-        mutant, = mutants.parse("NO_PUBLISH | checker or guest | a\n")
+        (mutant,) = mutants.parse("NO_PUBLISH | checker or guest | a\n")
         self.assertEqual((mutant.layers, mutant.trial), (("checker", "guest"), mutants.KUNIT))
 
     def test_layers_tell_with_what_to_try(self):
-        self.assertEqual([each.trial for each in (NO_SYNC, NO_SORT, DROPPED, NO_WMB)],
-                         [mutants.KUNIT, mutants.KUNIT, mutants.SELFTESTS, mutants.MODEL])
+        self.assertEqual(
+            [each.trial for each in (NO_SYNC, NO_SORT, DROPPED, NO_WMB)],
+            [mutants.KUNIT, mutants.KUNIT, mutants.SELFTESTS, mutants.MODEL],
+        )
 
     def test_bad_lines_are_told(self):
-        for line in ("NO_SYNC_C | checker | ", "NO_SYNC_C | kunit | x", "A | core | x | sometimes", "A | core | x | only x86: y | z",
-                     "A | core or replay | x", "A | model or core | x", "A | core or spin | x", "A | core", "A"):
+        for line in (
+            "NO_SYNC_C | checker | ",
+            "NO_SYNC_C | kunit | x",
+            "A | core | x | sometimes",
+            "A | core | x | only x86: y | z",
+            "A | core or replay | x",
+            "A | model or core | x",
+            "A | core or spin | x",
+            "A | core",
+            "A",
+        ):
             with self.subTest(line), self.assertRaises(Fail):
                 mutants.parse(line)
 
@@ -67,13 +80,19 @@ class Agree(unittest.TestCase):
         self.refused("no model has the mutant `lkmm/publish.litmus: no-wmb`", [NO_WMB], [], {})
 
     def test_a_step_is_not_left_to_a_model(self):
-        self.refused("has NO_WMB", [NO_WMB, mutants.Mutant("NO_WMB", ("core",), "x")], ["NO_WMB"], DECLARED)
+        self.refused(
+            "has NO_WMB", [NO_WMB, mutants.Mutant("NO_WMB", ("core",), "x")], ["NO_WMB"], DECLARED
+        )
 
     def test_two_lines_of_one_name_are_told(self):
         self.refused("two lines", [NO_SYNC, NO_SYNC], ["NO_SYNC_C"], {})
 
     def test_the_table_is_that_of_the_kernel_and_of_the_models(self):
-        mutants.agree(mutants.parse(mutants.TABLE.read_text()), mutants.steps(mutants.STEPS.read_text()), models.mutants())
+        mutants.agree(
+            mutants.parse(mutants.TABLE.read_text()),
+            mutants.steps(mutants.STEPS.read_text()),
+            models.mutants(),
+        )
 
     def test_suites_are_those_that_have_to_run(self):
         everywhere = {*tests.KUNIT_SUITES}.union(*(arch.kunit for arch in arches.ARCHES.values()))
@@ -90,7 +109,10 @@ class Agree(unittest.TestCase):
             for layer in set(mutant.layers) & set(mutants.SUITES):
                 with self.subTest(mutant.name):
                     for part in set(mutant.pattern.split("|")) - of_guest:
-                        self.assertTrue(any(re.search(part, case) for case in cases[mutants.SUITES[layer]]), part)
+                        self.assertTrue(
+                            any(re.search(part, case) for case in cases[mutants.SUITES[layer]]),
+                            part,
+                        )
 
 
 def failed(name, note=""):
@@ -122,7 +144,9 @@ class Verdict(unittest.TestCase):
     def test_the_words_of_another_layer_do_not_count(self):
         self.survives(NO_SYNC, failed("text_poke_debug: out of turn"))
         self.survives(NO_SORT, failed("text_poke_live: overlaps"), failed(COMPLAINS, "overlaps"))
-        self.survives(DROPPED, failed("text_poke: records_survive_hotplug.sh: old_bytes_are_the_state_before"))
+        self.survives(
+            DROPPED, failed("text_poke: records_survive_hotplug.sh: old_bytes_are_the_state_before")
+        )
 
     def test_a_suite_that_did_not_run_has_noticed_nothing(self):
         slot = mutants.Mutant("SLOT_NO_QUIESCE", ("slot",), ".")
@@ -136,11 +160,20 @@ class Verdict(unittest.TestCase):
         self.survives(mutant, failed(COMPLAINS, "BUG: soft lockup"))
 
     def test_a_workload_without_its_knobs_shows_nothing(self):
-        lacking, = tests.knobs("# # no knob of modules in this kernel\n")
-        self.assertIn("modules", self.survives(DROPPED, failed("text_poke: replay: old_bytes_are_the_state_before"), lacking))
+        (lacking,) = tests.knobs("# # no knob of modules in this kernel\n")
+        self.assertIn(
+            "modules",
+            self.survives(
+                DROPPED, failed("text_poke: replay: old_bytes_are_the_state_before"), lacking
+            ),
+        )
 
     def test_only_failures_notice(self):
-        self.survives(NO_SYNC, Result(COMPLAINS, PASSED, "out of turn"), Result(COMPLAINS, SKIPPED, "out of turn"))
+        self.survives(
+            NO_SYNC,
+            Result(COMPLAINS, PASSED, "out of turn"),
+            Result(COMPLAINS, SKIPPED, "out of turn"),
+        )
 
 
 class Sound(unittest.TestCase):
@@ -151,16 +184,25 @@ class Sound(unittest.TestCase):
         self.assertEqual(self.status(mutants.KUNIT, Result("text_poke: a", PASSED)), PASSED)
 
     def test_a_failure_without_a_mutant(self):
-        self.assertEqual(self.status(mutants.KUNIT, Result("text_poke: a", PASSED), failed("b")), FAILED)
+        self.assertEqual(
+            self.status(mutants.KUNIT, Result("text_poke: a", PASSED), failed("b")), FAILED
+        )
 
     def test_a_workload_without_its_knobs(self):
         passed = Result("text_poke: replay: old_bytes_are_the_state_before", PASSED)
         self.assertEqual(self.status(mutants.SELFTESTS, passed), PASSED)
-        self.assertEqual(self.status(mutants.SELFTESTS, passed, *tests.knobs("# # no knob of bpf in this kernel\n")), FAILED)
+        self.assertEqual(
+            self.status(
+                mutants.SELFTESTS, passed, *tests.knobs("# # no knob of bpf in this kernel\n")
+            ),
+            FAILED,
+        )
 
     def test_a_replay_that_is_skipped(self):
         skipped = Result("text_poke: replay", SKIPPED, "no knob of keys in this kernel")
-        self.assertEqual(self.status(mutants.SELFTESTS, skipped, Result("text_poke: a.sh", PASSED)), FAILED)
+        self.assertEqual(
+            self.status(mutants.SELFTESTS, skipped, Result("text_poke: a.sh", PASSED)), FAILED
+        )
 
 
 class Trials(unittest.TestCase):
@@ -182,20 +224,38 @@ class Trials(unittest.TestCase):
         def boots(name, kdir, initrd, **how):
             return [how | {"list": initrd}]
 
-        with (tempfile.TemporaryDirectory() as folder, mock.patch.object(tests, "install_selftests", lambda *_, **__: Path(folder)),
-              mock.patch.multiple(tests, programs=lambda *_: {}, in_guest=boots, _selftests_results=lambda *what: what[-1]),
-              mock.patch.object(tests.initramfs, "build_initramfs",
-                                lambda name, extra, args, **_: (args, (extra["selftests"] / "kselftest-list.txt").read_text()))):
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            mock.patch.object(tests, "install_selftests", lambda *_, **__: Path(folder)),
+            mock.patch.multiple(
+                tests,
+                programs=lambda *_: {},
+                in_guest=boots,
+                _selftests_results=lambda *what: what[-1],
+            ),
+            mock.patch.object(
+                tests.initramfs,
+                "build_initramfs",
+                lambda name, extra, args, **_: (
+                    args,
+                    (extra["selftests"] / "kselftest-list.txt").read_text(),
+                ),
+            ),
+        ):
             mutants._installed.cache_clear()
             self.addCleanup(mutants._installed.cache_clear)
-            how, = mutants.TRIALS[mutants.SELFTESTS]("x86", None, "text_poke.busted=deaf")
-        self.assertEqual((how["append"], how["timeout"]), ("text_poke.busted=deaf", mutants.SELFTESTS_TIMEOUT))
+            (how,) = mutants.TRIALS[mutants.SELFTESTS]("x86", None, "text_poke.busted=deaf")
+        self.assertEqual(
+            (how["append"], how["timeout"]), ("text_poke.busted=deaf", mutants.SELFTESTS_TIMEOUT)
+        )
         self.assertEqual(how["list"], (("text_poke",), "text_poke:replay\n"))
 
 
 class Command(unittest.TestCase):
     def run_on(self, **given):
-        with mock.patch.object(mutants, "_run") as run, mock.patch.object(mutants, "print", create=True):
+        with mock.patch.object(mutants, "_run") as run, mock.patch.object(
+            mutants, "print", create=True
+        ):
             mutants.main(cli.Options({"ONLY": "no-sort"} | given))
         return [call.args[1] for call in run.call_args_list]
 
@@ -207,25 +267,39 @@ class Command(unittest.TestCase):
 class OfModels(unittest.TestCase):
     def results(self, *found):
         with mock.patch.dict(models.STEPS, lkmm=lambda: found):
-            return {result.name: result.status for result in mutants.model_results([NO_WMB], DECLARED)}
+            return {
+                result.name: result.status for result in mutants.model_results([NO_WMB], DECLARED)
+            }
 
     def test_a_mutant_is_what_its_model_says(self):
         for status in (PASSED, FAILED):
-            self.assertEqual(self.results(Result(DECLARED[NO_WMB.pattern], status)), {"model: mutant no-wmb": status})
+            self.assertEqual(
+                self.results(Result(DECLARED[NO_WMB.pattern], status)),
+                {"model: mutant no-wmb": status},
+            )
 
     def test_a_mutant_that_was_not_tried(self):
         self.assertEqual(self.results(Result("other", PASSED)), {"model: mutant no-wmb": FAILED})
 
     def test_a_model_that_does_not_hold_shows_nothing(self):
-        self.assertEqual(self.results(Result(DECLARED[NO_WMB.pattern], PASSED), failed("lkmm: publish: Never")),
-                         {"model: mutant no-wmb": PASSED, "lkmm: publish: Never": FAILED})
+        self.assertEqual(
+            self.results(Result(DECLARED[NO_WMB.pattern], PASSED), failed("lkmm: publish: Never")),
+            {"model: mutant no-wmb": PASSED, "lkmm: publish: Never": FAILED},
+        )
 
     def test_names_are_those_of_results(self):
         names = models.mutants()
         self.assertEqual(names["lkmm/lookup.litmus: broken"], "lkmm: lookup-broken: Sometimes")
-        self.assertEqual(names["arm64/forward.litmus: no-isb"], "arm64: forward: mutant no-isb is found")
-        self.assertEqual(names["spin/batch.pml: ONE_UNIT NO_SYNC_E"], "spin: batch: mutant ONE_UNIT NO_SYNC_E is found")
-        self.assertEqual(names["cbmc/arm64-emulate.c: b-link"], "cbmc: arm64-emulate: mutant b-link is found")
+        self.assertEqual(
+            names["arm64/forward.litmus: no-isb"], "arm64: forward: mutant no-isb is found"
+        )
+        self.assertEqual(
+            names["spin/batch.pml: ONE_UNIT NO_SYNC_E"],
+            "spin: batch: mutant ONE_UNIT NO_SYNC_E is found",
+        )
+        self.assertEqual(
+            names["cbmc/arm64-emulate.c: b-link"], "cbmc: arm64-emulate: mutant b-link is found"
+        )
 
 
 if __name__ == "__main__":

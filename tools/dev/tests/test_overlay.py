@@ -5,7 +5,12 @@ import unittest
 from unittest import mock
 
 from textpoke import errors, gates, made, mails, overlay, patches, paths, series
-from tests.test_series import Case, contents, setUpModule, write_tree  # noqa: F401  pylint: disable=unused-import
+from tests.test_series import (
+    Case,
+    contents,
+    setUpModule,
+    write_tree,
+)  # noqa: F401  pylint: disable=unused-import
 
 TOP = overlay.FOLDER + "/"
 CORE = TOP + "kernel/text_poke/core.c.patch"
@@ -15,7 +20,10 @@ DIFF = """--- a/kernel/text_poke/core.c
  int core;
 +int broken;
 """
-LAID = {"kernel/text_poke/core.c": "int core;\nint broken;\n", "kernel/text_poke/busted.c": "int busted;\n"}
+LAID = {
+    "kernel/text_poke/core.c": "int core;\nint broken;\n",
+    "kernel/text_poke/busted.c": "int busted;\n",
+}
 
 
 class Overlay(Case):
@@ -36,7 +44,9 @@ class Overlay(Case):
         series.tree()
         self.assertEqual((self.tree / "kernel/text_poke/core.c").read_text(), "int core;\n")
         self.assertFalse((self.tree / "kernel/text_poke/busted.c").exists())
-        self.assertNotIn(b"broken", b"".join(data for _, data in contents(mails.write_series()).values()))
+        self.assertNotIn(
+            b"broken", b"".join(data for _, data in contents(mails.write_series()).values())
+        )
         self.identity()
 
     def test_a_part_of_the_series_does_without(self):
@@ -79,10 +89,20 @@ class Overlay(Case):
             self.refused(what, CORE, "does not apply to kernel/text_poke/core.c", "near line 1")
 
     def test_diffs_are_of_one_file_of_the_series(self):
-        for path, text, words in ((CORE, DIFF.replace("+++ b/kernel/text_poke/core.c", "+++ b/kernel/text_poke/c.c"), "is no diff of"),
-                                  (CORE, DIFF + DIFF.replace("core.c", "b.c"), "is no diff of"),
-                                  (TOP + "kernel/a.c.patch", DIFF.replace("text_poke/core.c", "a.c"), "which the series does not add"),
-                                  (TOP + "kernel/text_poke/core.c", "int x;\n", "is a file of the series")):
+        for path, text, words in (
+            (
+                CORE,
+                DIFF.replace("+++ b/kernel/text_poke/core.c", "+++ b/kernel/text_poke/c.c"),
+                "is no diff of",
+            ),
+            (CORE, DIFF + DIFF.replace("core.c", "b.c"), "is no diff of"),
+            (
+                TOP + "kernel/a.c.patch",
+                DIFF.replace("text_poke/core.c", "a.c"),
+                "which the series does not add",
+            ),
+            (TOP + "kernel/text_poke/core.c", "int x;\n", "is a file of the series"),
+        ):
             with self.subTest(path=path, words=words):
                 write_tree(self.root, {path: text})
                 self.refused(lambda: overlay.check_names(patches.kept()), path, words)
@@ -96,7 +116,9 @@ class Overlay(Case):
     def test_a_trace_of_it_in_the_series_is_told(self):
         gates.overlay_is_apart()
         write_tree(self.root, {"kernel/text_poke/core.c": "int core;\nif (busted(THIS))\n"})
-        self.refused(gates.overlay_is_apart, "kernel/text_poke/core.c has `busted`", code=errors.TEST_FAILED)
+        self.refused(
+            gates.overlay_is_apart, "kernel/text_poke/core.c has `busted`", code=errors.TEST_FAILED
+        )
 
     def test_a_trace_of_it_in_a_hunk_is_told(self):
         path = patches.files()[0]
@@ -110,7 +132,11 @@ class OurOwn(unittest.TestCase):
         for path, file in overlay.files().items():
             if not path.endswith("/busted.h"):
                 used |= set(overlay.re.findall(r"\bbusted\((\w+)\)", file.read_text()))
-        names = {line.split(" | ")[0] for line in (paths.DEV / "mutants").read_text().splitlines() if " | " in line}
+        names = {
+            line.split(" | ")[0]
+            for line in (paths.DEV / "mutants").read_text().splitlines()
+            if " | " in line
+        }
         self.assertGreater(len(used), 50)
         self.assertLessEqual(used, names)
 

@@ -23,7 +23,7 @@ from textpoke.replay import Poke  # noqa: E402
 ARM64 = disasm.MACHINES["arm64"]
 NOP, BRANCH, CALL = (bytes.fromhex(code) for code in ("1f2003d5", "05000014", "feffff97"))
 HOSTILE = "</script><i>&\"' $title"
-BASE = 0xffff800080010000
+BASE = 0xFFFF800080010000
 KALLSYMS = (f"{BASE:x} T _stext", "ffff800080010100 t foo", f"{BASE + 0x200000:x} T _etext")
 OBJDUMP = "   0:\tb\t0x14\n  10:\tnop\n  20:\tbl\t0x18\n"
 
@@ -41,8 +41,20 @@ def listing(pokes):
 
 def records():
     """Two hundred calls that change once, and a branch that changes ten times, on two CPUs."""
-    calls = [Poke(10**9 * (i + 1), BASE + 0x1000 + 16 * i, NOP, CALL, f"function_{i}+0x4", 0) for i in range(200)]
-    flips = [Poke(10**9 * (300 + i), BASE + 0x104, *((NOP, BRANCH) if i % 2 == 0 else (BRANCH, NOP)), HOSTILE, 1) for i in range(10)]
+    calls = [
+        Poke(10**9 * (i + 1), BASE + 0x1000 + 16 * i, NOP, CALL, f"function_{i}+0x4", 0)
+        for i in range(200)
+    ]
+    flips = [
+        Poke(
+            10**9 * (300 + i),
+            BASE + 0x104,
+            *((NOP, BRANCH) if i % 2 == 0 else (BRANCH, NOP)),
+            HOSTILE,
+            1,
+        )
+        for i in range(10)
+    ]
     return calls + flips
 
 
@@ -57,7 +69,16 @@ class Case(unittest.TestCase):
         self.said = self.enterContext(contextlib.redirect_stderr(io.StringIO()))
 
     def page(self, pokes=None, text=range(BASE, BASE + 0x200000), **more):
-        page.write(self.home / "index.html", page.Seen("a <run>", listing(records() if pokes is None else pokes), text, ["records 210 <"], **more))
+        page.write(
+            self.home / "index.html",
+            page.Seen(
+                "a <run>",
+                listing(records() if pokes is None else pokes),
+                text,
+                ["records 210 <"],
+                **more,
+            ),
+        )
         whole = (self.home / "index.html").read_text()
         pages.Balanced(whole)
         self.assertNotRegex(whole, pages.REMOTE)
@@ -67,13 +88,29 @@ class Case(unittest.TestCase):
 class Contents(Case):
     def test_every_record_is_in_the_plots_and_the_table(self):
         whole = self.page()
-        self.assertEqual([bars(svg) for svg in re.findall(r"<svg.*?</svg>", whole, re.S)], [210, 210, 210, 201])
+        self.assertEqual(
+            [bars(svg) for svg in re.findall(r"<svg.*?</svg>", whole, re.S)], [210, 210, 210, 201]
+        )
         for label in ("branches (10)", "calls (200)", "CPU 0 (200)", "CPU 1 (10)"):
             self.assertIn(label, whole)
         rows = json.loads(re.search(r'id="rows">(.*?)</script>', whole, re.S)[1])
         self.assertEqual(len(rows), 201)
-        self.assertEqual(rows[0], [f"{BASE + 0x1000:016x}", "function_0+0x4", "calls", 1, 0, 0, "0", "nop -> bl foo+0xef8"])
-        self.assertEqual(rows[-1][1:], [HOSTILE, "branches", 10, 299, 308, "1", "nop <-> b foo+0x18"])
+        self.assertEqual(
+            rows[0],
+            [
+                f"{BASE + 0x1000:016x}",
+                "function_0+0x4",
+                "calls",
+                1,
+                0,
+                0,
+                "0",
+                "nop -> bl foo+0xef8",
+            ],
+        )
+        self.assertEqual(
+            rows[-1][1:], [HOSTILE, "branches", 10, 299, 308, "1", "nop <-> b foo+0x18"]
+        )
 
     def test_nothing_in_it_is_taken_for_html(self):
         whole = self.page()
@@ -86,7 +123,9 @@ class Contents(Case):
     def test_records_outside_text_are_told_and_not_drawn(self):
         whole = self.page(text=range(BASE, BASE + 0x1000))
         self.assertIn("Not in it, but of modules and trampolines: 200 of the records.", whole)
-        self.assertEqual([bars(svg) for svg in re.findall(r"<svg.*?</svg>", whole, re.S)], [210, 210, 10, 1])
+        self.assertEqual(
+            [bars(svg) for svg in re.findall(r"<svg.*?</svg>", whole, re.S)], [210, 210, 10, 1]
+        )
         self.assertIn("does not say where text begins", self.page(text=None))
 
     def test_without_records(self):
@@ -108,15 +147,26 @@ class Words(Case):
         return page.Counters(before, after)
 
     def test_the_longest_armed_window(self):
-        self.assertIn("1.500 ms, while", page.armed(self.counters({"armed_max_ns": 0}, {"armed_max_ns": 1500000})))
-        self.assertIn("before this recording began", page.armed(self.counters({"armed_max_ns": 7}, {"armed_max_ns": 7})))
-        self.assertIn("Nothing was armed", page.armed(self.counters({"armed_max_ns": 0}, {"armed_max_ns": 0})))
+        self.assertIn(
+            "1.500 ms, while",
+            page.armed(self.counters({"armed_max_ns": 0}, {"armed_max_ns": 1500000})),
+        )
+        self.assertIn(
+            "before this recording began",
+            page.armed(self.counters({"armed_max_ns": 7}, {"armed_max_ns": 7})),
+        )
+        self.assertIn(
+            "Nothing was armed", page.armed(self.counters({"armed_max_ns": 0}, {"armed_max_ns": 0}))
+        )
         for nothing in (None, self.counters({}, {})):
             self.assertIn("Not known", page.armed(nothing))
             self.assertIn("Not known", page.traps(nothing))
 
     def test_traps_are_not_made_up(self):
-        self.assertRegex(page.traps(self.counters({"traps": 2}, {"traps": 44})), "^42 were handled. Which sites they hit is not known")
+        self.assertRegex(
+            page.traps(self.counters({"traps": 2}, {"traps": 44})),
+            "^42 were handled. Which sites they hit is not known",
+        )
 
     def test_the_verdict_is_the_one_that_was_given(self):
         whole = self.page(verdict=page.Verdict("VERDICT: incomplete: <2>", False))
@@ -129,8 +179,11 @@ class Beside(Case):
 
     def test_what_keeps_it_from_being_made_is_one_sentence(self):
         place = self.home / "index.html"
-        for problem, says in ((errors.Fail(errors.MISSING, "no plots"), "no page of it: no plots"), (OSError(28, "full"), "no page of it: [Errno 28] full"),
-                              (ZeroDivisionError("x"), "no page of it: the lines above say why")):
+        for problem, says in (
+            (errors.Fail(errors.MISSING, "no plots"), "no page of it: no plots"),
+            (OSError(28, "full"), "no page of it: [Errno 28] full"),
+            (ZeroDivisionError("x"), "no page of it: the lines above say why"),
+        ):
             place.write_text("of an earlier run")
             with mock.patch.object(plots, "_pygal", side_effect=problem):
                 markup.try_to_write(place, page.write, page.Seen("x", listing(records()), None, []))
@@ -138,7 +191,9 @@ class Beside(Case):
             self.assertEqual(list(self.home.iterdir()), [])
 
     def test_a_library_that_cannot_be_loaded(self):
-        with mock.patch.dict(sys.modules, {"pygal": None}), self.assertRaises(errors.Fail) as caught:
+        with mock.patch.dict(sys.modules, {"pygal": None}), self.assertRaises(
+            errors.Fail
+        ) as caught:
             plots._pygal()
         self.assertEqual(caught.exception.code, errors.MISSING)
 
@@ -148,9 +203,20 @@ class Beside(Case):
         (folder / "began").write_text(f"{BASE:x} {0x200000} 1 2\n")
         for which, count in ("before", 1), ("after", 43):
             (folder / f"stats.{which}").write_text(f"traps {count}\narmed_max_ns {count}000000\n")
-        run.leave_page(run.Recording(folder), listing(records()), ["records 210"], page.Verdict("VERDICT: complete", True))
+        run.leave_page(
+            run.Recording(folder),
+            listing(records()),
+            ["records 210"],
+            page.Verdict("VERDICT: complete", True),
+        )
         whole = (folder.parent / "index.html").read_text()
-        for words in ("make run: arm64", "VERDICT: complete", "42 were handled", "43.000 ms, while", 'href="recording/records.txt"'):
+        for words in (
+            "make run: arm64",
+            "VERDICT: complete",
+            "42 were handled",
+            "43.000 ms, while",
+            'href="recording/records.txt"',
+        ):
             self.assertIn(words, whole)
 
 
@@ -158,7 +224,12 @@ class Beside(Case):
 class Browser(Case):
     def rows(self, fragment=""):
         seen = pages.dom(self.home / "index.html", fragment)
-        return re.findall(r"<tr>(.*?)</tr>", re.search(r'<tbody id="body">(.*?)</tbody>', seen, re.S)[1]), seen
+        return (
+            re.findall(
+                r"<tr>(.*?)</tr>", re.search(r'<tbody id="body">(.*?)</tbody>', seen, re.S)[1]
+            ),
+            seen,
+        )
 
     def test_the_table_is_paged_and_searched(self):
         self.page()
@@ -203,7 +274,9 @@ class Own(Case):
         self.perf.chmod(0o755)
         self.has(HEADER, SCRIPT)
         self.enterContext(mock.patch.dict(os.environ, {"HERE": str(self.home)}))
-        self.enterContext(mock.patch.multiple(paths, BUILD=self.home / "build", LOGS=self.home / "build/log"))
+        self.enterContext(
+            mock.patch.multiple(paths, BUILD=self.home / "build", LOGS=self.home / "build/log")
+        )
         shown = disasm.parse(OBJDUMP.splitlines(), [BRANCH, NOP, CALL], ARM64)
         self.enterContext(mock.patch.object(disasm, "disassemble", lambda codes, arch: shown))
 
@@ -226,7 +299,15 @@ class Own(Case):
         self.assertEqual(self.tp(self.data), (errors.OK, str(out)))
         whole = out.read_text()
         pages.Balanced(whole)
-        for words in ("kernel 6.12.117", "records 1, sites 1, lost 3", "CPU 1 (1)", "There is no verdict", "Of all text.", "nop -\\u003e b foo+0x18" , "Not known"):
+        for words in (
+            "kernel 6.12.117",
+            "records 1, sites 1, lost 3",
+            "CPU 1 (1)",
+            "There is no verdict",
+            "Of all text.",
+            "nop -\\u003e b foo+0x18",
+            "Not known",
+        ):
             self.assertIn(words.replace("\\u003e", ">"), whole)
         self.assertIn("--no-itrace", (self.home / "asked").read_text())
         self.assertEqual(list(paths.LOGS.glob("*page*")), [])
@@ -278,13 +359,17 @@ class Own(Case):
             self.fails("there is no perf", self.data, code=errors.MISSING)
 
     def test_where_nothing_can_be_written(self):
-        with mock.patch.object(markup.patches, "write", side_effect=PermissionError(13, "no", str(self.data))):
+        with mock.patch.object(
+            markup.patches, "write", side_effect=PermissionError(13, "no", str(self.data))
+        ):
             self.fails("no permission to write", self.data, code=errors.MISSING)
 
 
 class Program(unittest.TestCase):
     def test_help_names_it(self):
-        said = subprocess.run([paths.DEV / "tp", "help", "page"], capture_output=True, text=True, check=True).stdout
+        said = subprocess.run(
+            [paths.DEV / "tp", "help", "page"], capture_output=True, text=True, check=True
+        ).stdout
         self.assertIn("tools/dev/tp page perf.data", said)
         self.assertIn("DATA", said)
 

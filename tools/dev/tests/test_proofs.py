@@ -33,8 +33,10 @@ MODEL = """\
 """
 
 HOLDS = "State-vector 84 byte, depth reached 62, errors: 0\n"
-ERROR = "pan:1: assertion violated saved (at depth 5)\nWarning: Search not completed\n" \
-        "State-vector 84 byte, depth reached 62, errors: 1\n"
+ERROR = (
+    "pan:1: assertion violated saved (at depth 5)\nWarning: Search not completed\n"
+    "State-vector 84 byte, depth reached 62, errors: 1\n"
+)
 
 HARNESS = """\
 // SPDX-License-Identifier: GPL-2.0
@@ -80,22 +82,38 @@ class Folder(unittest.TestCase):
 class Claims(unittest.TestCase):
     def test_entries_end_at_an_empty_line_or_the_next(self):
         found = claims.entries(MODEL, "mutant", "redundant")
-        self.assertEqual([(entry.kind, claims.one_line(entry.text)) for entry in found],
-                         [("mutant", "NO_SYNC: goes wrong"), ("mutant", "ONE NO_SYNC: goes wrong there"),
-                          ("redundant", "NO_WAIT: nobody is there")])
+        self.assertEqual(
+            [(entry.kind, claims.one_line(entry.text)) for entry in found],
+            [
+                ("mutant", "NO_SYNC: goes wrong"),
+                ("mutant", "ONE NO_SYNC: goes wrong there"),
+                ("redundant", "NO_WAIT: nobody is there"),
+            ],
+        )
 
     def test_no_comment_has_no_entries(self):
         self.assertEqual(claims.entries("int a;\n", "mutant"), [])
 
     def test_what_is_to_hold_and_what_is_to_fail(self):
-        status = {(wanted, found): claims.result("name", wanted, lambda found=found: found).status
-                  for wanted in (True, False) for found in ("", "assertion violated")}
-        self.assertEqual(status, {(True, ""): PASSED, (True, "assertion violated"): FAILED,
-                                  (False, ""): FAILED, (False, "assertion violated"): PASSED})
+        status = {
+            (wanted, found): claims.result("name", wanted, lambda found=found: found).status
+            for wanted in (True, False)
+            for found in ("", "assertion violated")
+        }
+        self.assertEqual(
+            status,
+            {
+                (True, ""): PASSED,
+                (True, "assertion violated"): FAILED,
+                (False, ""): FAILED,
+                (False, "assertion violated"): PASSED,
+            },
+        )
 
     def test_what_cannot_be_run_is_neither(self):
         def run():
             raise Fail(INFRA, "no room")
+
         for wanted in (True, False):
             self.assertEqual(claims.result("name", wanted, run).status, FAILED)
 
@@ -105,15 +123,24 @@ class Spin(Folder):
         return [(trial.kind, trial.macros) for trial in spin.parse(Path("model.pml"), text)]
 
     def test_list(self):
-        self.assertEqual(self.trials(), [("variant", ("ONE",)), ("mutant", ("NO_SYNC",)), ("mutant", ("ONE", "NO_SYNC")),
-                                         ("redundant", ("NO_WAIT",))])
+        self.assertEqual(
+            self.trials(),
+            [
+                ("variant", ("ONE",)),
+                ("mutant", ("NO_SYNC",)),
+                ("mutant", ("ONE", "NO_SYNC")),
+                ("redundant", ("NO_WAIT",)),
+            ],
+        )
 
     def test_macros_that_only_one_side_has(self):
         self.fails("NO_WAIT is not used", self.trials, MODEL.replace(" && !defined(NO_WAIT)", ""))
         self.fails("LATE is not in the list", self.trials, MODEL + "#ifndef LATE\n#endif\n")
 
     def test_entry_without_a_reason(self):
-        self.fails("is not NAME: text", self.trials, MODEL.replace("NO_WAIT: nobody is there", "NO_WAIT"))
+        self.fails(
+            "is not NAME: text", self.trials, MODEL.replace("NO_WAIT: nobody is there", "NO_WAIT")
+        )
 
     def test_verdicts(self):
         self.assertEqual(spin.verdict(HOLDS), "")
@@ -134,25 +161,38 @@ class Spin(Folder):
     KILLED = {("NO_SYNC",): "an error", ("ONE", "NO_SYNC"): "an error"}
 
     def test_all_is_well(self):
-        self.assertEqual(self.results(self.KILLED), {
-            "spin: model: holds": PASSED, "spin: model: variant ONE holds": PASSED,
-            "spin: model: mutant NO_SYNC is found": PASSED, "spin: model: mutant ONE NO_SYNC is found": PASSED,
-            "spin: model: redundant NO_WAIT changes nothing": PASSED})
+        self.assertEqual(
+            self.results(self.KILLED),
+            {
+                "spin: model: holds": PASSED,
+                "spin: model: variant ONE holds": PASSED,
+                "spin: model: mutant NO_SYNC is found": PASSED,
+                "spin: model: mutant ONE NO_SYNC is found": PASSED,
+                "spin: model: redundant NO_WAIT changes nothing": PASSED,
+            },
+        )
 
     def failed(self, found):
         return [name for name, status in self.results(found).items() if status == FAILED]
 
     def test_survivor(self):
-        self.assertEqual(self.failed({("NO_SYNC",): "an error"}), ["spin: model: mutant ONE NO_SYNC is found"])
+        self.assertEqual(
+            self.failed({("NO_SYNC",): "an error"}), ["spin: model: mutant ONE NO_SYNC is found"]
+        )
 
     def test_needed_after_all(self):
-        self.assertEqual(self.failed(self.KILLED | {("NO_WAIT",): "an error"}), ["spin: model: redundant NO_WAIT changes nothing"])
+        self.assertEqual(
+            self.failed(self.KILLED | {("NO_WAIT",): "an error"}),
+            ["spin: model: redundant NO_WAIT changes nothing"],
+        )
 
     def test_model_that_does_not_hold(self):
         self.assertEqual(self.failed(self.KILLED | {(): "an error"}), ["spin: model: holds"])
 
     def test_model_without_mutants(self):
-        self.assertEqual(self.results({}, "/*\n * A model.\n */\n")["spin: model: has mutants"], FAILED)
+        self.assertEqual(
+            self.results({}, "/*\n * A model.\n */\n")["spin: model: has mutants"], FAILED
+        )
 
     def test_folder_without_models(self):
         with mock.patch.object(spin.host, "need"):
@@ -165,9 +205,14 @@ class Cbmc(Folder):
 
     def test_list(self):
         harness = self.harness()
-        self.assertEqual((harness.arch, harness.sources, harness.proofs), ("arm64", ("lib/one.c", "lib/two.h"), ("first", "second")))
-        self.assertEqual([(mutant.name, mutant.proof, mutant.old, mutant.new) for mutant in harness.mutants],
-                         [("plus", "first", "a + b", "a - b"), ("lines", "second", "case 1:\n\t\treturn;", "")])
+        self.assertEqual(
+            (harness.arch, harness.sources, harness.proofs),
+            ("arm64", ("lib/one.c", "lib/two.h"), ("first", "second")),
+        )
+        self.assertEqual(
+            [(mutant.name, mutant.proof, mutant.old, mutant.new) for mutant in harness.mutants],
+            [("plus", "first", "a + b", "a - b"), ("lines", "second", "case 1:\n\t\treturn;", "")],
+        )
 
     def test_lists_that_are_wrong(self):
         self.fails("names no proof", self.harness, HARNESS.replace(" * proof", " * proves"))
@@ -180,7 +225,13 @@ class Cbmc(Folder):
         changed = cbmc.mutated(harness, TEXTS, harness.mutants[1])
         self.assertEqual(changed, TEXTS | {"lib/two.h": "\t\n"})
         for times, text in ((0, "a * b"), (2, "a + b, a + b")):
-            self.fails(f"{times} times", cbmc.mutated, harness, TEXTS | {"lib/one.c": text}, harness.mutants[0])
+            self.fails(
+                f"{times} times",
+                cbmc.mutated,
+                harness,
+                TEXTS | {"lib/one.c": text},
+                harness.mutants[0],
+            )
 
     def test_verdicts(self):
         self.assertEqual(cbmc.verdict(0, SUCCESS), "")
@@ -189,7 +240,12 @@ class Cbmc(Folder):
     def test_proofs_of_nothing(self):
         self.fails("no verdict", cbmc.verdict, 6, "PARSING ERROR\n")
         self.fails("nothing was proved", cbmc.verdict, 0, "** 0 of 0 failed (1 iterations)\n")
-        self.fails("leaves ffs() open", cbmc.verdict, 0, "**** WARNING: no body for function ffs\n" + SUCCESS)
+        self.fails(
+            "leaves ffs() open",
+            cbmc.verdict,
+            0,
+            "**** WARNING: no body for function ffs\n" + SUCCESS,
+        )
 
     def results(self, found, text=HARNESS):
         """Statuses by name, if CBMC says what `found` has for the source and the proof."""
@@ -198,37 +254,57 @@ class Cbmc(Folder):
 
         def run(harness, texts, proof):
             return found(texts, proof)
-        checks = [check for path in sorted(folder.glob("*.c")) for check in cbmc._checks(path, tree, run)]
+
+        checks = [
+            check for path in sorted(folder.glob("*.c")) for check in cbmc._checks(path, tree, run)
+        ]
         return {result.name: result.status for result in claims.all_at_once(checks)}
 
     def test_all_is_well(self):
-        self.assertEqual(self.results(lambda texts, proof: "" if texts == TEXTS else "equal"), {
-            "cbmc: arm64-one: first holds": PASSED, "cbmc: arm64-one: second holds": PASSED,
-            "cbmc: arm64-one: mutant plus is found": PASSED, "cbmc: arm64-one: mutant lines is found": PASSED})
+        self.assertEqual(
+            self.results(lambda texts, proof: "" if texts == TEXTS else "equal"),
+            {
+                "cbmc: arm64-one: first holds": PASSED,
+                "cbmc: arm64-one: second holds": PASSED,
+                "cbmc: arm64-one: mutant plus is found": PASSED,
+                "cbmc: arm64-one: mutant lines is found": PASSED,
+            },
+        )
 
     def test_survivors(self):
         statuses = self.results(lambda texts, proof: "")
-        self.assertEqual([name for name, status in statuses.items() if status == FAILED],
-                         ["cbmc: arm64-one: mutant plus is found", "cbmc: arm64-one: mutant lines is found"])
+        self.assertEqual(
+            [name for name, status in statuses.items() if status == FAILED],
+            ["cbmc: arm64-one: mutant plus is found", "cbmc: arm64-one: mutant lines is found"],
+        )
 
     def test_proof_without_mutants(self):
-        statuses = self.results(lambda texts, proof: "" if texts == TEXTS else "equal", HARNESS.replace("in second", "in first"))
+        statuses = self.results(
+            lambda texts, proof: "" if texts == TEXTS else "equal",
+            HARNESS.replace("in second", "in first"),
+        )
         self.assertEqual(statuses["cbmc: arm64-one: second: has mutants"], FAILED)
 
     def test_source_that_is_gone(self):
-        statuses = self.results(lambda texts, proof: "", HARNESS.replace("lib/two.h", "lib/three.h"))
+        statuses = self.results(
+            lambda texts, proof: "", HARNESS.replace("lib/two.h", "lib/three.h")
+        )
         self.assertEqual(statuses, {"cbmc: arm64-one": FAILED})
 
     def test_the_series_own_sources_come_first(self):
         """Those of the tree have the overlay over them."""
         tree = self.folder(lib__one_DOT_c="overlaid", lib__two_DOT_h="tree")
         with mock.patch.object(cbmc.paths, "ROOT", self.folder(lib__one_DOT_c="own")):
-            self.assertEqual(cbmc.sources(self.harness(), tree), {"lib/one.c": "own", "lib/two.h": "tree"})
+            self.assertEqual(
+                cbmc.sources(self.harness(), tree), {"lib/one.c": "own", "lib/two.h": "tree"}
+            )
             said = subprocess.CompletedProcess([], 0, SUCCESS, "")
             with mock.patch.object(cbmc.subprocess, "run", return_value=said) as run:
                 cbmc.prove(["cbmc"], Path("tree"), self.harness(), TEXTS, "first")
             includes = [word[2:] for word in run.call_args[0][0] if word.startswith("-I")]
-            self.assertLess(includes.index(f"{cbmc.paths.ROOT}/include"), includes.index("tree/include"))
+            self.assertLess(
+                includes.index(f"{cbmc.paths.ROOT}/include"), includes.index("tree/include")
+            )
 
     def test_sources_come_from_the_copy(self):
         """The copy stands before the tree, and below it what the sources have beside them."""
@@ -238,7 +314,9 @@ class Cbmc(Folder):
         words = run.call_args[0][0]
         includes = [word[2:] for word in words if word.startswith("-I")]
         self.assertEqual(includes[0], "arm64")
-        self.assertEqual(includes[-4:], ["tree", "tree/arch/arm64/include", "tree/include", "tree/lib"])
+        self.assertEqual(
+            includes[-4:], ["tree", "tree/arch/arm64/include", "tree/include", "tree/lib"]
+        )
         self.assertTrue(all(not Path(word).exists() for word in includes[1:5]))
 
 

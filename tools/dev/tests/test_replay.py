@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from textpoke import replay  # noqa: E402
 from textpoke.replay import Poke, Text  # noqa: E402
 
-BASE = 0xffff800080010000
+BASE = 0xFFFF800080010000
 NOP = bytes.fromhex("1f2003d5")
 
 
@@ -33,9 +33,9 @@ class Kernel:
 
     def poke(self, time):
         at = 4 * self.random.randrange(len(self.data) // 4)
-        old = bytes(self.data[at:at + 4])
+        old = bytes(self.data[at : at + 4])
         new = NOP if old != NOP else branch(1 + self.random.randrange(1000))
-        self.data[at:at + 4] = new
+        self.data[at : at + 4] = new
         self.pokes.append(Poke(time, BASE + at, old, new))
 
     def run(self, count=1000):
@@ -127,7 +127,7 @@ class DamagedRecords(unittest.TestCase):
         kernel = Kernel().run(100)
         data = bytearray(kernel.start.data)
         at = kernel.pokes[0].addr - BASE
-        data[at:at + 4] = b"\xff" * 4
+        data[at : at + 4] = b"\xff" * 4
         kernel.start = Text(BASE, bytes(data))
         self.assertGreater(kernel.judge(workload_began=2000).unsettled, 0)
 
@@ -168,7 +168,9 @@ class PerfScript(unittest.TestCase):
         self.assertEqual(lost, 3)
         self.assertEqual([p.time for p in pokes], [11 * 10**9, 12 * 10**9 + 345])
         self.assertEqual((pokes[0].new, pokes[0].cpu), (bytes(range(18)), None))
-        self.assertEqual(pokes[1], Poke(12 * 10**9 + 345, BASE + 4, NOP, branch(5), "do_one+0x4", 1))
+        self.assertEqual(
+            pokes[1], Poke(12 * 10**9 + 345, BASE + 4, NOP, branch(5), "do_one+0x4", 1)
+        )
 
     def test_cut_short(self):
         with self.assertRaises(ValueError):
@@ -178,14 +180,18 @@ class PerfScript(unittest.TestCase):
 def elf(order, addr, data):
     ident = b"\x7fELF\x02" + (b"\x01" if order == "<" else b"\x02") + bytes(10)
     head = ident + struct.pack(order + "HHIQQQIHHHHHH", 4, 0, 1, 0, 64, 0, 0, 64, 56, 1, 0, 0, 0)
-    return head + struct.pack(order + "IIQQQQQQ", 1, 7, 120, addr, 0, len(data), len(data), 0) + data
+    return (
+        head + struct.pack(order + "IIQQQQQQ", 1, 7, 120, addr, 0, len(data), len(data), 0) + data
+    )
 
 
 class Kcore(unittest.TestCase):
     def test_text_in_either_byte_order(self):
         for order in "<>":
             kcore = io.BytesIO(elf(order, BASE, bytes(range(200))))
-            self.assertEqual(replay.kcore_text(kcore, BASE + 8, 16), Text(BASE + 8, bytes(range(8, 24))))
+            self.assertEqual(
+                replay.kcore_text(kcore, BASE + 8, 16), Text(BASE + 8, bytes(range(8, 24)))
+            )
 
     def test_text_that_is_not_there(self):
         with self.assertRaises(ValueError):

@@ -21,12 +21,30 @@ from textpoke.ktap import FAILED, PASSED, SKIPPED, Result, Step  # noqa: E402
 
 HOSTILE = "a </script><b>&\"'\x00\x1b[31m\udc80"
 STEPS = [
-    Step("series: gates", [Result("a gate", PASSED), Result(HOSTILE, FAILED, HOSTILE, before=(HOSTILE,), after=("behind",))], 3.25),
-    Step("arm64: kernel and guests", [
-        Result("arm64: builds", PASSED), Result("arm64: s: one", PASSED, part="KUnit", seconds=33.5),
-        Result("arm64: s: two", SKIPPED, "no disk", part="KUnit", seconds=33.5)], 500.0),
-    Step("x86: kernel and guests", [
-        Result("x86: builds", PASSED, unchanged=True), Result("x86: s: one", PASSED, part="KUnit", unchanged=True)]),
+    Step(
+        "series: gates",
+        [
+            Result("a gate", PASSED),
+            Result(HOSTILE, FAILED, HOSTILE, before=(HOSTILE,), after=("behind",)),
+        ],
+        3.25,
+    ),
+    Step(
+        "arm64: kernel and guests",
+        [
+            Result("arm64: builds", PASSED),
+            Result("arm64: s: one", PASSED, part="KUnit", seconds=33.5),
+            Result("arm64: s: two", SKIPPED, "no disk", part="KUnit", seconds=33.5),
+        ],
+        500.0,
+    ),
+    Step(
+        "x86: kernel and guests",
+        [
+            Result("x86: builds", PASSED, unchanged=True),
+            Result("x86: s: one", PASSED, part="KUnit", unchanged=True),
+        ],
+    ),
     Step("nothing", [], 0.1),
 ]
 
@@ -45,26 +63,51 @@ class Programs(Case):
 
     def test_junit_counts_and_times(self):
         root, suites = self.suites()
-        self.assertEqual([root.get(name) for name in ("tests", "failures", "skipped", "time")], ["7", "1", "1", "503.350"])
-        self.assertEqual({name: (suite.get("tests"), suite.get("time")) for name, suite in suites.items()}, {
-            "series: gates": ("2", "3.250"), "arm64: kernel and guests": ("1", "500.000"), "arm64: kernel and guests: KUnit": ("2", "33.500"),
-            "x86: kernel and guests": ("1", None), "x86: kernel and guests: KUnit": ("1", None), "nothing": ("0", "0.100")})
+        self.assertEqual(
+            [root.get(name) for name in ("tests", "failures", "skipped", "time")],
+            ["7", "1", "1", "503.350"],
+        )
+        self.assertEqual(
+            {name: (suite.get("tests"), suite.get("time")) for name, suite in suites.items()},
+            {
+                "series: gates": ("2", "3.250"),
+                "arm64: kernel and guests": ("1", "500.000"),
+                "arm64: kernel and guests: KUnit": ("2", "33.500"),
+                "x86: kernel and guests": ("1", None),
+                "x86: kernel and guests: KUnit": ("1", None),
+                "nothing": ("0", "0.100"),
+            },
+        )
 
     def test_junit_tells_failed_skipped_and_unchanged_apart(self):
         _, suites = self.suites()
         failure = suites["series: gates"].find("testcase/failure")
         self.assertTrue(failure.text.endswith("behind"))
         self.assertIn("</script><b>&", failure.get("message"))
-        self.assertEqual(suites["arm64: kernel and guests: KUnit"].find("testcase/skipped").get("message"), "no disk")
-        self.assertIsNotNone(suites["x86: kernel and guests"].find("testcase/properties/property[@name='unchanged']"))
+        self.assertEqual(
+            suites["arm64: kernel and guests: KUnit"].find("testcase/skipped").get("message"),
+            "no disk",
+        )
+        self.assertIsNotNone(
+            suites["x86: kernel and guests"].find("testcase/properties/property[@name='unchanged']")
+        )
         self.assertIsNone(suites["arm64: kernel and guests"].find("testcase/properties"))
 
     def test_json_has_the_same(self):
         found = json.loads(junit.as_json("check", STEPS))
-        self.assertEqual([found[name] for name in ("command", "passed", "failed", "skipped", "seconds")], ["check", 5, 1, 1, 503.35])
+        self.assertEqual(
+            [found[name] for name in ("command", "passed", "failed", "skipped", "seconds")],
+            ["check", 5, 1, 1, 503.35],
+        )
         suites = {suite["name"]: suite for suite in found["suites"]}
         self.assertEqual(suites["arm64: kernel and guests: KUnit"]["seconds"], 33.5)
-        self.assertEqual((suites["x86: kernel and guests"]["seconds"], suites["x86: kernel and guests"]["unchanged"]), (None, True))
+        self.assertEqual(
+            (
+                suites["x86: kernel and guests"]["seconds"],
+                suites["x86: kernel and guests"]["unchanged"],
+            ),
+            (None, True),
+        )
         self.assertEqual(suites["series: gates"]["results"][1]["said"], [HOSTILE, "behind"])
 
     def test_every_command_writes_them(self):
@@ -72,11 +115,16 @@ class Programs(Case):
             one = report.Report().into("kunit")
             one.step("arm64: kunit", lambda: [Result("a", PASSED)])
             one.end()
-        self.assertEqual(sorted(path.name for path in paths.LOGS.iterdir()), ["kunit.json", "kunit.ktap", "kunit.xml"])
+        self.assertEqual(
+            sorted(path.name for path in paths.LOGS.iterdir()),
+            ["kunit.json", "kunit.ktap", "kunit.xml"],
+        )
         self.assertEqual(ElementTree.parse(paths.LOGS / "kunit.xml").getroot().get("tests"), "1")
 
     def test_what_cannot_be_written_hides_no_result(self):
-        with contextlib.redirect_stdout(io.StringIO()) as out, mock.patch.object(junit, "as_xml", side_effect=OSError(28, "full")), self.assertRaises(OSError):
+        with contextlib.redirect_stdout(io.StringIO()) as out, mock.patch.object(
+            junit, "as_xml", side_effect=OSError(28, "full")
+        ), self.assertRaises(OSError):
             one = report.Report().into("kunit")
             one.step("a step", lambda: [Result("a", PASSED)])
             one.end()
@@ -89,25 +137,42 @@ class Times(Case):
         with contextlib.redirect_stdout(io.StringIO()):
             for expected in (True, False):
                 one = report.Report(store)
-                one.step("a step", lambda: time.sleep(0.02) or [Result("a", PASSED)], parts=lambda: ["made from"])
+                one.step(
+                    "a step",
+                    lambda: time.sleep(0.02) or [Result("a", PASSED)],
+                    parts=lambda: ["made from"],
+                )
                 self.assertEqual((one.steps[0].seconds or 0) >= 0.02, expected)
                 self.assertEqual(one.steps[0].seconds is None, not expected)
 
     def test_a_part_has_its_time_and_none_the_next_time(self):
-        store, part = kept.Store(place=self.home / "kept"), check.Part(lambda: [Result("one", PASSED)], lambda: ["made from"])
+        store, part = kept.Store(place=self.home / "kept"), check.Part(
+            lambda: [Result("one", PASSED)], lambda: ["made from"]
+        )
         first, second = (check._part(store, "x86", "KUnit", part)[0] for _ in range(2))
-        self.assertEqual((first.part, first.unchanged, first.seconds is None), ("KUnit", False, False))
+        self.assertEqual(
+            (first.part, first.unchanged, first.seconds is None), ("KUnit", False, False)
+        )
         self.assertEqual((second.part, second.unchanged, second.seconds), ("KUnit", True, None))
 
     def test_a_kept_step_knows_its_parts_and_old_files_read_as_before(self):
-        store, results = kept.Store(place=self.home / "kept"), [Result("a", PASSED), Result("b", PASSED, part="KUnit", seconds=1.0)]
+        store, results = kept.Store(place=self.home / "kept"), [
+            Result("a", PASSED),
+            Result("b", PASSED, part="KUnit", seconds=1.0),
+        ]
         store.keep("a step", "key", results)
-        self.assertEqual([(each.part, each.seconds) for each in store.known("a step", "key")], [("", None), ("KUnit", None)])
+        self.assertEqual(
+            [(each.part, each.seconds) for each in store.known("a step", "key")],
+            [("", None), ("KUnit", None)],
+        )
         path = store._path("a step", "key")
         old = json.loads(path.read_text())
         del old["parts"]
         path.write_text(json.dumps(old))
-        self.assertEqual([(each.name, each.part) for each in store.known("a step", "key")], [("a", ""), ("b", "")])
+        self.assertEqual(
+            [(each.name, each.part) for each in store.known("a step", "key")],
+            [("a", ""), ("b", "")],
+        )
         path.write_text(json.dumps(old | {"parts": ["only one"]}))
         self.assertIsNone(store.known("a step", "key"))
 
@@ -121,11 +186,19 @@ class Page(Case):
         return text, ElementTree.fromstring(text)
 
     def cells(self, page):
-        return [(cell.get("class"), " ".join("".join(cell.itertext()).split())) for cell in page.iter("td")]
+        return [
+            (cell.get("class"), " ".join("".join(cell.itertext()).split()))
+            for cell in page.iter("td")
+        ]
 
     def test_architecture_by_test_in_colours(self):
         text, page = self.page(STEPS)
-        for cell in ((FAILED, "1 failed, 1 ok 3.2 s"), (PASSED, "1 ok unchanged"), (PASSED, "1 ok, 1 skipped 34 s"), ("none", "")):
+        for cell in (
+            (FAILED, "1 failed, 1 ok 3.2 s"),
+            (PASSED, "1 ok unchanged"),
+            (PASSED, "1 ok, 1 skipped 34 s"),
+            ("none", ""),
+        ):
             self.assertIn(cell, self.cells(page))
         for head in ("every", "x86", "arm64"):
             self.assertIn(f"<th>{head}</th>", text)
@@ -140,7 +213,18 @@ class Page(Case):
     def test_the_log_of_what_failed_and_the_reason_of_what_was_skipped(self):
         log = self.home / "guest.log"
         log.write_text("".join(f"line {number}\n" for number in range(1000)))
-        text, page = self.page([Step("a step", [Result("a", FAILED, f"it hung; see {log}"), Result("b", FAILED, "see /nowhere/log")], 1.0)])
+        text, page = self.page(
+            [
+                Step(
+                    "a step",
+                    [
+                        Result("a", FAILED, f"it hung; see {log}"),
+                        Result("b", FAILED, "see /nowhere/log"),
+                    ],
+                    1.0,
+                )
+            ]
+        )
         self.assertIn("line 999", text)
         self.assertNotIn("line 900\n", text)
         text, page = self.page(STEPS)
@@ -165,7 +249,9 @@ class Page(Case):
     def test_the_commands_with_many_architectures_leave_it(self):
         with contextlib.redirect_stdout(io.StringIO()):
             one = report.Picked(None).into("check-full")
-            one.step("x86: KASAN", lambda: [Result("x86: KASAN: boots", PASSED)], parts=kept.NOTHING)
+            one.step(
+                "x86: KASAN", lambda: [Result("x86: KASAN: boots", PASSED)], parts=kept.NOTHING
+            )
             one.end()
         self.assertIn("KASAN", (self.home / "check-full/index.html").read_text())
 

@@ -13,8 +13,12 @@ from textpoke.replay import Poke, Result  # noqa: E402
 
 ARM64 = disasm.MACHINES["arm64"]
 NOP = bytes.fromhex("1f2003d5")
-KALLSYMS = ("ffff800080010000 T _stext", "ffff800080010100 t foo", "ffff800080010200 T ftrace_caller",
-            "ffff800080010180 d data")
+KALLSYMS = (
+    "ffff800080010000 T _stext",
+    "ffff800080010100 t foo",
+    "ffff800080010200 T ftrace_caller",
+    "ffff800080010180 d data",
+)
 # As aarch64's objdump prints a file of three slots: b +20, nop, bl -8.
 OBJDUMP = """\
    0:\tb\t0x14
@@ -30,18 +34,18 @@ class Disassembly(unittest.TestCase):
         self.symbols = disasm.Symbols(KALLSYMS)
         self.shown = disasm.parse(OBJDUMP.splitlines(), self.codes, ARM64)
 
-    def show(self, i, addr=0xffff800080010104):
+    def show(self, i, addr=0xFFFF800080010104):
         return disasm.show(self.shown[self.codes[i]], addr, self.symbols)
 
     def test_targets_move_with_the_address(self):
         self.assertEqual([self.show(i) for i in range(3)], ["b foo+0x18", "nop", "bl _stext+0xfc"])
-        self.assertEqual(self.show(2, 0xffff800080010208), "bl ftrace_caller")
+        self.assertEqual(self.show(2, 0xFFFF800080010208), "bl ftrace_caller")
 
     def test_calls_are_told_from_branches(self):
         self.assertEqual([self.shown[code].call for code in self.codes], [False, False, True])
 
     def test_data_is_told_from_instructions(self):
-        pointer = 0xffff800080010184.to_bytes(8, "little")
+        pointer = 0xFFFF800080010184.to_bytes(8, "little")
         shown = disasm.disassemble([pointer, b"", b"x" * 40], "arm64")
         self.assertEqual(disasm.show(shown[b""], 0, self.symbols), "nothing")
         self.assertEqual(disasm.show(shown[b"x" * 40], 0, self.symbols), "40 bytes")
@@ -83,9 +87,11 @@ class Listing(unittest.TestCase):
         listing = run.Listing.__new__(run.Listing)
         listing.symbols = disasm.Symbols(KALLSYMS)
         listing.shown = disasm.parse(OBJDUMP.splitlines(), [branch, NOP, bl], ARM64)
-        base = 0xffff800080010000
+        base = 0xFFFF800080010000
         listing.pokes = [Poke(i, base + 4 * i, NOP, bl, f"f{i}") for i in range(100)]
-        listing.pokes += [Poke(200 + i, base + 0x1000 + 4 * (i % 20), NOP, branch) for i in range(40)]
+        listing.pokes += [
+            Poke(200 + i, base + 0x1000 + 4 * (i % 20), NOP, branch) for i in range(40)
+        ]
         text = listing.brief()
         self.assertEqual(sum("<-> b " in line for line in text), 20)
         self.assertEqual(sum("-> bl " in line for line in text), 2 * run.SHOWN)

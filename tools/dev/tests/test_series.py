@@ -18,7 +18,19 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 # pylint: disable=wrong-import-position
 from textpoke import arch as arches  # noqa: E402
-from textpoke import apply, base, cli, errors, gates, git, mails, patches, paths, say, series  # noqa: E402
+from textpoke import (
+    apply,
+    base,
+    cli,
+    errors,
+    gates,
+    git,
+    mails,
+    patches,
+    paths,
+    say,
+    series,
+)  # noqa: E402
 
 LINES = "".join(f"int line_{number};\n" for number in range(40))
 BASE = {
@@ -35,8 +47,11 @@ BASE = {
     "scripts/run.sh": "#!/bin/sh\n",
 }
 SCRATCH = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-WHO = {f"GIT_{role}_{what}": value for role in ("AUTHOR", "COMMITTER")
-       for what, value in (("NAME", "A Developer"), ("EMAIL", "dev@localhost"))}
+WHO = {
+    f"GIT_{role}_{what}": value
+    for role in ("AUTHOR", "COMMITTER")
+    for what, value in (("NAME", "A Developer"), ("EMAIL", "dev@localhost"))
+}
 
 
 def write_tree(folder, files):
@@ -56,12 +71,29 @@ def make_package(cache, version="6.12.7-1"):
         (work / "src/link").symlink_to("kernel/a.c")
         tarball = work / "deb" / base.TARBALL
         tarball.parent.mkdir(parents=True)
-        subprocess.run(["tar", "-cJf", tarball, "-C", work, "--transform=s/^src/linux-source-6.12/", "src"], check=True)
-        write_tree(work / "deb", {"DEBIAN/control": f"Package: linux-source-6.12\nVersion: {version}\nArchitecture: all\n"
-                                                    "Maintainer: A <a@localhost>\nDescription: fake\n"})
+        subprocess.run(
+            ["tar", "-cJf", tarball, "-C", work, "--transform=s/^src/linux-source-6.12/", "src"],
+            check=True,
+        )
+        write_tree(
+            work / "deb",
+            {
+                "DEBIAN/control": f"Package: linux-source-6.12\nVersion: {version}\nArchitecture: all\n"
+                "Maintainer: A <a@localhost>\nDescription: fake\n"
+            },
+        )
         cache.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["dpkg-deb", "--build", "-Znone", work / "deb", cache / f"linux-source-6.12_{version}_all.deb"],
-                       check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(
+            [
+                "dpkg-deb",
+                "--build",
+                "-Znone",
+                work / "deb",
+                cache / f"linux-source-6.12_{version}_all.deb",
+            ],
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
 
 
 def contents(folder, skip=(".git", "build")):
@@ -115,7 +147,12 @@ class Case(unittest.TestCase):
         self.home = Path(self.enterContext(tempfile.TemporaryDirectory(dir=SCRATCH)))
         self.root = self.home / "repo"
         self.tree = self.root / "build/tree"
-        here = {"ROOT": self.root, "BUILD": self.root / "build", "LOGS": self.root / "build/log", "CACHE": self.home / "cache"}
+        here = {
+            "ROOT": self.root,
+            "BUILD": self.root / "build",
+            "LOGS": self.root / "build/log",
+            "CACHE": self.home / "cache",
+        }
         for name, value in here.items():
             self.enterContext(mock.patch.object(paths, name, value))
         self.enterContext(mock.patch.dict(os.environ, WHO))
@@ -135,7 +172,9 @@ class Case(unittest.TestCase):
         patches.write(self.root / "patches/v6.12/base", base.describe(base.current()))
 
     def git(self, *words, tree=None):
-        return git.porcelain(tree or self.tree, *words, **WHO, GIT_SEQUENCE_EDITOR=os.environ.get("EDIT", "true"))
+        return git.porcelain(
+            tree or self.tree, *words, **WHO, GIT_SEQUENCE_EDITOR=os.environ.get("EDIT", "true")
+        )
 
     def commit(self, subject, files, *words, log="Because of a reason."):
         write_tree(self.tree, files)
@@ -154,19 +193,43 @@ class Case(unittest.TestCase):
     def make_three(self):
         series.tree()
         core = BASE["kernel/a.c"].replace("int line_5;", "long line_5;")
-        self.commit("core: add the poker", {"kernel/text_poke/core.c": "int core;\n", "kernel/a.c": core,
-                                            "tools/testing/selftests/text_poke/run.sh": "#!/bin/sh\n",
-                                            "kernel/text_poke/.kunitconfig": "CONFIG_KUNIT=y\n"})
-        self.commit("arm64: use it", {"arch/arm64/kernel/text_poke.c": "int arm64;\n",
-                                      "arch/arm64/Kconfig": BASE["arch/arm64/Kconfig"] + "\tselect HAVE_IT\n"})
-        self.commit("MAINTAINERS: name us", {"MAINTAINERS": BASE["MAINTAINERS"].replace("THE REST", "TEXT POKE\nF:\tkernel/text_poke/\n\nTHE REST")})
+        self.commit(
+            "core: add the poker",
+            {
+                "kernel/text_poke/core.c": "int core;\n",
+                "kernel/a.c": core,
+                "tools/testing/selftests/text_poke/run.sh": "#!/bin/sh\n",
+                "kernel/text_poke/.kunitconfig": "CONFIG_KUNIT=y\n",
+            },
+        )
+        self.commit(
+            "arm64: use it",
+            {
+                "arch/arm64/kernel/text_poke.c": "int arm64;\n",
+                "arch/arm64/Kconfig": BASE["arch/arm64/Kconfig"] + "\tselect HAVE_IT\n",
+            },
+        )
+        self.commit(
+            "MAINTAINERS: name us",
+            {
+                "MAINTAINERS": BASE["MAINTAINERS"].replace(
+                    "THE REST", "TEXT POKE\nF:\tkernel/text_poke/\n\nTHE REST"
+                )
+            },
+        )
         series.refresh()
 
     def kernel(self, sublevel=9, files=None, name="linux"):
         """A tree of the user's, with a line more at the top of what we hunk."""
         folder = self.home / name
-        made = BASE | {"Makefile": BASE["Makefile"].replace("= 7", f"= {sublevel}"),
-                       "kernel/a.c": "/* new in this version */\n" + BASE["kernel/a.c"]} | (files or {})
+        made = (
+            BASE
+            | {
+                "Makefile": BASE["Makefile"].replace("= 7", f"= {sublevel}"),
+                "kernel/a.c": "/* new in this version */\n" + BASE["kernel/a.c"],
+            }
+            | (files or {})
+        )
         write_tree(folder, made)
         os.environ["KERNEL"] = str(folder)
         return folder
@@ -214,15 +277,29 @@ class Editing(Case):
 
     def test_commits_become_files_and_hunks(self):
         self.three()
-        self.assertEqual(self.names(), ["0001-core-add-the-poker.patch", "0002-arm64-use-it.patch", "0003-MAINTAINERS-name-us.patch"])
+        self.assertEqual(
+            self.names(),
+            [
+                "0001-core-add-the-poker.patch",
+                "0002-arm64-use-it.patch",
+                "0003-MAINTAINERS-name-us.patch",
+            ],
+        )
         kept = contents(self.root)
         self.assertEqual(kept["kernel/text_poke/core.c"], (False, b"int core;\n"))
         self.assertTrue(kept["tools/testing/selftests/text_poke/run.sh"][0])
         self.assertNotIn("kernel/a.c", kept)
         self.assertEqual(kept["MAINTAINERS"][1], b"TEXT POKE\nF:\tkernel/text_poke/\n")
         text = patches.read(patches.files()[0])
-        self.assertTrue(text.startswith("Subject: core: add the poker\nFrom: A Developer <dev@localhost>\nDate: "))
-        self.assertIn("\n\nBecause of a reason.\n\nAdds: kernel/text_poke/.kunitconfig\nAdds: kernel/text_poke/core.c\n", text)
+        self.assertTrue(
+            text.startswith(
+                "Subject: core: add the poker\nFrom: A Developer <dev@localhost>\nDate: "
+            )
+        )
+        self.assertIn(
+            "\n\nBecause of a reason.\n\nAdds: kernel/text_poke/.kunitconfig\nAdds: kernel/text_poke/core.c\n",
+            text,
+        )
         self.assertIn("-int line_5;\n+long line_5;\n", text)
         self.assertNotIn("core.c\n+++", text)
         self.identity()
@@ -235,8 +312,10 @@ class Editing(Case):
         series.refresh()
         after = patches.headers()["core: add the poker"]
         self.assertEqual((self.root / "kernel/text_poke/core.c").read_text(), "int core_2;\n")
-        self.assertEqual((after.name, after.author, after.date, after.log, after.diff),
-                         (before.name, before.author, before.date, before.log, before.diff))
+        self.assertEqual(
+            (after.name, after.author, after.date, after.log, after.diff),
+            (before.name, before.author, before.date, before.log, before.diff),
+        )
         self.identity()
 
     def test_an_inserted_commit_renumbers(self):
@@ -256,15 +335,19 @@ class Editing(Case):
         self.rebase("1!G;h;$!d")
         # The editor reversed the whole list, comments included.
         series.refresh()
-        self.assertEqual([patch.subject for patch in patches.load()],
-                         ["MAINTAINERS: name us", "arm64: use it", "core: add the poker"])
+        self.assertEqual(
+            [patch.subject for patch in patches.load()],
+            ["MAINTAINERS: name us", "arm64: use it", "core: add the poker"],
+        )
         self.identity()
 
     def test_a_dropped_commit_takes_its_patch_and_files_along(self):
         self.three()
         self.rebase("/arm64: use it/d")
         series.refresh()
-        self.assertEqual(self.names(), ["0001-core-add-the-poker.patch", "0002-MAINTAINERS-name-us.patch"])
+        self.assertEqual(
+            self.names(), ["0001-core-add-the-poker.patch", "0002-MAINTAINERS-name-us.patch"]
+        )
         self.assertFalse((self.root / "arch").exists())
         self.rebase("/MAINTAINERS/d")
         series.refresh()
@@ -277,7 +360,9 @@ class Editing(Case):
         series.refresh()
         self.assertIn("keeping the patch's change log", self.said.getvalue())
         self.assertNotIn("Other words", patches.read(patches.files()[2]))
-        self.git("commit", "-q", "--amend", "-m", "MAINTAINERS: name all of us", "-m", "Other words.")
+        self.git(
+            "commit", "-q", "--amend", "-m", "MAINTAINERS: name all of us", "-m", "Other words."
+        )
         series.refresh()
         self.assertEqual(self.names()[2], "0003-MAINTAINERS-name-all-of-us.patch")
         self.assertIn("Other words.", patches.read(patches.files()[2]))
@@ -286,16 +371,30 @@ class Editing(Case):
     def test_an_edited_patch_text_reaches_the_tree(self):
         self.three()
         path = patches.files()[1]
-        patches.write(path, patches.read(path).replace("Because of a reason.", "Because.\n\nTwo paragraphs: \u00e9."))
+        patches.write(
+            path,
+            patches.read(path).replace(
+                "Because of a reason.", "Because.\n\nTwo paragraphs: \u00e9."
+            ),
+        )
         series.tree()
         self.assertIn("Two paragraphs: \u00e9.", self.git("log", "-1", "--format=%B", "HEAD~1"))
         self.identity()
 
     def test_bytes_survive(self):
         series.tree()
-        self.commit("bytes", {"kernel/latin1.c": "caf\udce9\nNEXT\n",
-                              "lib/no_newline.c": "int x;", "lib/bytes.bin": "\0\udcff"})
-        self.commit("more, after a commit with odd bytes", {"kernel/latin1.c": "caf\udce9\nNEXT\nat the end without newline"})
+        self.commit(
+            "bytes",
+            {
+                "kernel/latin1.c": "caf\udce9\nNEXT\n",
+                "lib/no_newline.c": "int x;",
+                "lib/bytes.bin": "\0\udcff",
+            },
+        )
+        self.commit(
+            "more, after a commit with odd bytes",
+            {"kernel/latin1.c": "caf\udce9\nNEXT\nat the end without newline"},
+        )
         series.refresh()
         self.identity()
 
@@ -303,7 +402,9 @@ class Editing(Case):
         series.tree()
         self.commit("bytes", {"kernel/crlf.c": "one\r\nTWO\r\nthree\r\n"})
         series.refresh()
-        self.assertEqual((series.source_tree() / "kernel/crlf.c").read_bytes(), b"one\r\nTWO\r\nthree\r\n")
+        self.assertEqual(
+            (series.source_tree() / "kernel/crlf.c").read_bytes(), b"one\r\nTWO\r\nthree\r\n"
+        )
         with self.assertRaisesRegex(errors.Fail, "git am refuses"):
             gates.am_agrees()
 
@@ -311,9 +412,14 @@ class Editing(Case):
         self.three()
         before = self.repository()
         config = self.home / "config"
-        config.write_text("[diff]\n\tnoprefix = true\n\tcontext = 9\n\talgorithm = minimal\n\trenames = copies\n"
-                          "[core]\n\tautocrlf = true\n\tabbrev = 5\n[format]\n\tsignature = x\n\tthread = true\n")
-        with mock.patch.dict(os.environ, {"GIT_CONFIG_GLOBAL": str(config), "GIT_DIFF_OPTS": "-u9", "TZ": "Asia/Tokyo"}):
+        config.write_text(
+            "[diff]\n\tnoprefix = true\n\tcontext = 9\n\talgorithm = minimal\n\trenames = copies\n"
+            "[core]\n\tautocrlf = true\n\tabbrev = 5\n[format]\n\tsignature = x\n\tthread = true\n"
+        )
+        with mock.patch.dict(
+            os.environ,
+            {"GIT_CONFIG_GLOBAL": str(config), "GIT_DIFF_OPTS": "-u9", "TZ": "Asia/Tokyo"},
+        ):
             series.tree()
             series.refresh()
             one = contents(mails.write_series())
@@ -333,7 +439,9 @@ class Refusals(Case):
         self.commits("ours", {"tools/dev/new.c": "x\n"}, "tools/dev")
         self.commits("fixup! core: add the poker", {"kernel/b.c": "x\n"}, "autosquash")
         self.commits("arm64: use it", {"kernel/b.c": "x\n"}, "two commits", "arm64: use it")
-        self.commits("signed\n\nSigned-off-by: A <a@localhost>", {"kernel/b.c": "x\n"}, "Signed-off-by")
+        self.commits(
+            "signed\n\nSigned-off-by: A <a@localhost>", {"kernel/b.c": "x\n"}, "Signed-off-by"
+        )
         self.commits("log\n\n---\nrest", {"kernel/b.c": "x\n"}, "start of the diff")
         self.commits("[RFC] brackets", {"kernel/b.c": "x\n"}, "brackets")
 
@@ -417,11 +525,24 @@ class Refusals(Case):
         self.three()
         path = patches.files()[0]
         good = patches.read(path)
-        for old, new, word in (("Subject: ", "Subjekt: ", "Subject"), ("From: ", "Form: ", "From"), ("Date: ", "Data: ", "Date"),
-                               ("\n---\n", "\n--\n", "`---`"), ("Because of", "Signed-off-by: me", "Signed-off-by"),
-                               ("core: add the poker", "arm64: use it", "0002-arm64-use-it.patch: has the subject `arm64: use it`, which 0001-"),
-                               ("Adds: kernel/text_poke/core.c", "Adds: arch/arm64/kernel/text_poke.c", "arch/arm64/kernel/text_poke.c"),
-                               ("A Developer <", "A Developer ", "Name <address>")):
+        for old, new, word in (
+            ("Subject: ", "Subjekt: ", "Subject"),
+            ("From: ", "Form: ", "From"),
+            ("Date: ", "Data: ", "Date"),
+            ("\n---\n", "\n--\n", "`---`"),
+            ("Because of", "Signed-off-by: me", "Signed-off-by"),
+            (
+                "core: add the poker",
+                "arm64: use it",
+                "0002-arm64-use-it.patch: has the subject `arm64: use it`, which 0001-",
+            ),
+            (
+                "Adds: kernel/text_poke/core.c",
+                "Adds: arch/arm64/kernel/text_poke.c",
+                "arch/arm64/kernel/text_poke.c",
+            ),
+            ("A Developer <", "A Developer ", "Name <address>"),
+        ):
             with self.subTest(new=new):
                 path.write_bytes(git.encode(good.replace(old, new)))
                 self.refused(series.tree, word)
@@ -449,7 +570,9 @@ class Steps(Case):
     def after(self):
         """The file after each of the three patches, as a tree made afresh has it."""
         series.tree()
-        return [self.git("show", f"{commit}:{self.PATH}") for commit in ("HEAD~2", "HEAD~1", "HEAD")]
+        return [
+            self.git("show", f"{commit}:{self.PATH}") for commit in ("HEAD~2", "HEAD~1", "HEAD")
+        ]
 
     def test_the_last_state_is_kept_and_the_others_are_found(self):
         self.assertEqual((self.root / self.PATH).read_text(), self.THIRD)
@@ -475,8 +598,10 @@ class Steps(Case):
         folder = self.kernel()
         Bases.as_git(self, folder)
         apply.apply()
-        self.assertEqual([self.git("show", f"HEAD~{back}:{self.PATH}", tree=folder) for back in (2, 1, 0)],
-                         [self.FIRST, self.SECOND, self.THIRD])
+        self.assertEqual(
+            [self.git("show", f"HEAD~{back}:{self.PATH}", tree=folder) for back in (2, 1, 0)],
+            [self.FIRST, self.SECOND, self.THIRD],
+        )
         apply.unapply()
         self.assertFalse((folder / self.PATH).exists())
 
@@ -498,17 +623,29 @@ class Steps(Case):
         self.git("checkout", "-q", "-B", "series", "HEAD~2")
         self.git("cherry-pick", "refreshed", "refreshed~1")
         series.refresh()
-        self.assertEqual([patch.subject for patch in patches.load()[3:]], ["steps: begin", "steps: third", "steps: second"])
+        self.assertEqual(
+            [patch.subject for patch in patches.load()[3:]],
+            ["steps: begin", "steps: third", "steps: second"],
+        )
         self.assertEqual((self.root / self.PATH).read_text(), self.THIRD)
-        self.assertEqual(self.after()[1], self.FIRST.replace("step_30;", "step_30 = 30;") + "int last;\n")
+        self.assertEqual(
+            self.after()[1], self.FIRST.replace("step_30;", "step_30 = 30;") + "int last;\n"
+        )
         self.identity()
 
     def test_a_fixup_in_the_middle(self):
         self.git("checkout", "-q", "-B", "series", "HEAD~1")
-        self.commit("", {self.PATH: self.SECOND.replace("step_20;", "step_20 = 20;")}, "--amend", "--no-edit")
+        self.commit(
+            "",
+            {self.PATH: self.SECOND.replace("step_20;", "step_20 = 20;")},
+            "--amend",
+            "--no-edit",
+        )
         self.git("cherry-pick", "refreshed")
         series.refresh()
-        self.assertEqual((self.root / self.PATH).read_text(), self.THIRD.replace("step_20;", "step_20 = 20;"))
+        self.assertEqual(
+            (self.root / self.PATH).read_text(), self.THIRD.replace("step_20;", "step_20 = 20;")
+        )
         self.assertIn("+int step_20 = 20;", patches.load()[4].diff)
         self.identity()
 
@@ -520,7 +657,12 @@ class Steps(Case):
         self.identity()
         (self.root / self.PATH).write_text("/* moved */\n" + (self.root / self.PATH).read_text())
         self.assertIn("/* moved */", (series.source_tree() / self.PATH).read_text())
-        self.refused(gates.refresh_is_identity, "refresh would leave", "run `make tree` and `make refresh`", code=errors.TEST_FAILED)
+        self.refused(
+            gates.refresh_is_identity,
+            "refresh would leave",
+            "run `make tree` and `make refresh`",
+            code=errors.TEST_FAILED,
+        )
         series.tree()
         series.refresh()
         self.identity()
@@ -529,10 +671,18 @@ class Steps(Case):
         series.source_tree()
         (self.root / self.PATH).write_text(self.THIRD.replace("int step_31;", "long step_31;"))
         for command in (series.tree, series.source_tree, mails.write_series, gates.am_agrees):
-            self.refused(command, "0006-steps-third.patch: hunk 1 of 2 for kernel/text_poke/steps.c:28 cannot be taken out",
-                         "undo your change", "`make tree`", "`steps: third`", "`make refresh`")
+            self.refused(
+                command,
+                "0006-steps-third.patch: hunk 1 of 2 for kernel/text_poke/steps.c:28 cannot be taken out",
+                "undo your change",
+                "`make tree`",
+                "`steps: third`",
+                "`make refresh`",
+            )
         (self.root / self.PATH).write_text(self.THIRD.replace("int step_6;", "long step_6;"))
-        self.refused(series.tree, "0005-steps-second.patch: hunk 1 of 1 for kernel/text_poke/steps.c:3 ")
+        self.refused(
+            series.tree, "0005-steps-second.patch: hunk 1 of 1 for kernel/text_poke/steps.c:3 "
+        )
 
     def test_steps_of_a_mode(self):
         (self.tree / self.PATH).chmod(0o755)
@@ -555,8 +705,12 @@ class Steps(Case):
     def test_a_variant_has_none(self):
         third = patches.files()[5]
         text = patches.read(third).partition("---\n")[2]
-        write_tree(self.root, {"patches/v6.12/0006-steps-third.6.12.9+.hunks":
-                               f"Subject: steps: third\nFor: 6.12.9+\n\nWhy it is.\n---\n{text}"})
+        write_tree(
+            self.root,
+            {
+                "patches/v6.12/0006-steps-third.6.12.9+.hunks": f"Subject: steps: third\nFor: 6.12.9+\n\nWhy it is.\n---\n{text}"
+            },
+        )
         self.refused(gates.variants_stand_in, self.PATH, "is kept")
 
 
@@ -565,7 +719,9 @@ class Drafts(Case):
 
     def test_they_are_committed_in_the_tree(self):
         self.three()
-        write_tree(self.root, {"kernel/text_poke/extra.c": "int extra;\n", "lib/x.sh": "#!/bin/sh\n"})
+        write_tree(
+            self.root, {"kernel/text_poke/extra.c": "int extra;\n", "lib/x.sh": "#!/bin/sh\n"}
+        )
         series.tree()
         self.assertIn("belongs to no patch yet", self.said.getvalue())
         self.refused(series.refresh, "uncommitted")
@@ -626,7 +782,11 @@ class Hunks(Case):
         self.everywhere(name, "kernel/b.c", "already")
 
     def test_a_hunk_that_adds_a_file(self):
-        self.edit(1, "\n---\n", "\n---\ndiff --git a/lib/new.c b/lib/new.c\nnew file mode 100644\n--- /dev/null\n+++ b/lib/new.c\n@@ -0,0 +1 @@\n+int x;\n")
+        self.edit(
+            1,
+            "\n---\n",
+            "\n---\ndiff --git a/lib/new.c b/lib/new.c\nnew file mode 100644\n--- /dev/null\n+++ b/lib/new.c\n@@ -0,0 +1 @@\n+int x;\n",
+        )
         self.everywhere("lib/new.c")
         self.refused(gates.hunks_only_change, "new file")
 
@@ -658,7 +818,9 @@ class Source(Case):
         write_tree(self.root, {"kernel/text_poke/core.c": "int changed;\n"})
         series.source_tree()
         after = self.times()
-        self.assertEqual([path for path in after if after[path] != before[path]], ["kernel/text_poke/core.c"])
+        self.assertEqual(
+            [path for path in after if after[path] != before[path]], ["kernel/text_poke/core.c"]
+        )
         self.same_as_tree()
 
     def test_a_file_given_back_is_newer_than_what_was_built_from_it(self):
@@ -677,8 +839,9 @@ class Source(Case):
         self.same_as_tree()
 
     def test_nothing_is_run_when_nothing_changed(self):
-        with mock.patch.object(git.subprocess, "run", side_effect=AssertionError), \
-                mock.patch.object(say.subprocess, "Popen", side_effect=AssertionError):
+        with mock.patch.object(
+            git.subprocess, "run", side_effect=AssertionError
+        ), mock.patch.object(say.subprocess, "Popen", side_effect=AssertionError):
             series.source_tree()
 
     def test_interrupted_anywhere_it_recovers(self):
@@ -734,7 +897,9 @@ class Bases(Case):
         self.assertIn("long line_5;", (src / "kernel/a.c").read_text())
         self.assertIn("new in this version", (src / "kernel/a.c").read_text())
         self.assertEqual((src / "kernel/text_poke/core.c").read_text(), "int core;\n")
-        write_tree(folder, {"kernel/b.c": "edited\n", "kernel/a.c": "/* again */\n" + BASE["kernel/a.c"]})
+        write_tree(
+            folder, {"kernel/b.c": "edited\n", "kernel/a.c": "/* again */\n" + BASE["kernel/a.c"]}
+        )
         (folder / "kernel/crlf.c").unlink()
         series.source_tree()
         self.assertEqual((src / "kernel/b.c").read_text(), "edited\n")
@@ -747,13 +912,18 @@ class Bases(Case):
     def test_a_git_tree_that_was_built_in(self):
         folder = self.kernel(files={".gitignore": "*.o\n.config\n"})
         self.as_git(folder)
-        write_tree(folder, {"kernel/a.o": "object\n", ".config": "CONFIG_X=y\n", "kernel/new.c": "untracked\n"})
+        write_tree(
+            folder,
+            {"kernel/a.o": "object\n", ".config": "CONFIG_X=y\n", "kernel/new.c": "untracked\n"},
+        )
         src = series.source_tree()
         self.assertFalse((src / "kernel/a.o").exists() or (src / ".config").exists())
         self.assertTrue((src / "kernel/new.c").exists())
 
     def test_trees_that_are_no_base(self):
-        self.kernel(files={"Makefile": "VERSION = 6\nPATCHLEVEL = 13\nSUBLEVEL = 2\n"}, name="other")
+        self.kernel(
+            files={"Makefile": "VERSION = 6\nPATCHLEVEL = 13\nSUBLEVEL = 2\n"}, name="other"
+        )
         self.refused(series.source_tree, "6.13.2", "6.12.y")
         self.refused(apply.apply, "6.13.2")
         (self.home / "empty").mkdir()
@@ -767,11 +937,19 @@ class Bases(Case):
         self.refused(series.tree, "KERNEL=", code=errors.USAGE)
 
     def test_a_tree_the_series_does_not_fit(self):
-        folder = self.kernel(sublevel=30, files={"kernel/a.c": LINES.replace("line_5", "line_five")})
+        folder = self.kernel(
+            sublevel=30, files={"kernel/a.c": LINES.replace("line_5", "line_five")}
+        )
         before = contents(folder)
         for command in (series.source_tree, apply.apply):
-            self.refused(command, "0001-core-add-the-poker.patch", "hunk 1 of 1 for kernel/a.c:", "6.12.30",
-                         "fits 6.12.7: use", "0001-core-add-the-poker.6.12.30-30.hunks")
+            self.refused(
+                command,
+                "0001-core-add-the-poker.patch",
+                "hunk 1 of 1 for kernel/a.c:",
+                "6.12.30",
+                "fits 6.12.7: use",
+                "0001-core-add-the-poker.6.12.30-30.hunks",
+            )
         self.assertEqual(contents(folder), before)
 
     def test_apply_to_a_plain_folder(self):
@@ -800,7 +978,11 @@ class Bases(Case):
             with mock.patch.object(Path, "rename", rename), contextlib.suppress(Interrupted):
                 apply.apply()
             if step == 1:
-                left = {path: what for path, what in contents(folder).items() if not path.startswith(apply.PLAN)}
+                left = {
+                    path: what
+                    for path, what in contents(folder).items()
+                    if not path.startswith(apply.PLAN)
+                }
                 self.assertEqual(left, before)
             with contextlib.suppress(errors.Fail):
                 apply.apply()
@@ -841,9 +1023,14 @@ class Bases(Case):
                 good = deb.read_bytes()
                 deb.write_bytes(text)
                 if not stamp:
-                    patches.write(self.root / "patches/v6.12/base", "version: 6.12.7\npackage: 6.12.7-1\nsha256: 00\n")
+                    patches.write(
+                        self.root / "patches/v6.12/base",
+                        "version: 6.12.7\npackage: 6.12.7-1\nsha256: 00\n",
+                    )
                 shutil.rmtree(paths.BUILD / "base-src")
-                with mock.patch.object(base, "_download", side_effect=lambda version: (deb.write_bytes(good), deb)[1]) as fetched:
+                with mock.patch.object(
+                    base, "_download", side_effect=lambda version: (deb.write_bytes(good), deb)[1]
+                ) as fetched:
                     if stamp:
                         base.current()
                     else:
@@ -853,7 +1040,9 @@ class Bases(Case):
     def test_an_interrupted_unpacking_recovers(self):
         whole = contents(paths.BUILD / "base-src")
         shutil.rmtree(paths.BUILD / "base-src")
-        with mock.patch.object(base, "version_of", side_effect=Interrupted), self.assertRaises(Interrupted):
+        with mock.patch.object(base, "version_of", side_effect=Interrupted), self.assertRaises(
+            Interrupted
+        ):
             base.current()
         self.assertFalse((paths.BUILD / "base-src").exists())
         self.assertEqual(contents(base.base_source()), whole)
@@ -861,7 +1050,10 @@ class Bases(Case):
     def test_the_next_base_of_the_mirror(self):
         """The hunks apply to 6.12.8, so it is taken; refresh then says what they are made for."""
         self.git("branch", "mine", "HEAD~1")
-        newer = BASE | {"Makefile": BASE["Makefile"].replace("= 7", "= 8"), "kernel/a.c": "/* 8 */\n" + BASE["kernel/a.c"]}
+        newer = BASE | {
+            "Makefile": BASE["Makefile"].replace("= 7", "= 8"),
+            "kernel/a.c": "/* 8 */\n" + BASE["kernel/a.c"],
+        }
         next(paths.CACHE.glob("*.deb")).unlink()
         with mock.patch.dict(BASE, newer):
             make_package(paths.CACHE, "6.12.8-1")
@@ -910,14 +1102,21 @@ class Variants(Case):
         super().setUp()
         self.three()
 
-    def variant(self, range="6.12.30+", adds="long line_5;", whole="", number=1):  # pylint: disable=redefined-builtin
+    def variant(
+        self, range="6.12.30+", adds="long line_5;", whole="", number=1
+    ):  # pylint: disable=redefined-builtin
         name = f"{number:04}-core-add-the-poker.{range}.hunks"
-        write_tree(self.root, {f"patches/v6.12/{name}": VARIANT.format(range=range, adds=adds, whole=whole)})
+        write_tree(
+            self.root,
+            {f"patches/v6.12/{name}": VARIANT.format(range=range, adds=adds, whole=whole)},
+        )
         return name
 
     def applied(self, sublevel, text=CHANGED):
         """What is in the file that differs once the series is in a tree of that version."""
-        folder = self.kernel(sublevel, {"kernel/a.c": text}, name=f"linux{sublevel}-{len(list(self.home.iterdir()))}")
+        folder = self.kernel(
+            sublevel, {"kernel/a.c": text}, name=f"linux{sublevel}-{len(list(self.home.iterdir()))}"
+        )
         apply.apply()
         return (folder / "kernel/a.c").read_text()
 
@@ -927,7 +1126,9 @@ class Variants(Case):
         self.variant()
         self.assertIn("long line_3;\nint line_4;\nlong line_5;", self.applied(30))
         self.assertIn("long line_5;", self.applied(31))
-        self.assertIn("int line_3;\nint line_4;\nlong line_5;", self.applied(29, BASE["kernel/a.c"]))
+        self.assertIn(
+            "int line_3;\nint line_4;\nlong line_5;", self.applied(29, BASE["kernel/a.c"])
+        )
         os.environ.pop("KERNEL")
         self.identity()
 
@@ -985,10 +1186,22 @@ class Variants(Case):
             "which the patch itself was made for": lambda: self.variant("6.12.5+"),
             "put them apart": lambda: (self.variant(), self.variant("6.12.20-40")),
             "does not begin with": lambda: self.variant("6.12.x"),
-            "which no patch has": lambda: write_tree(self.root, {"patches/v6.12/0009-x.6.12.9+.hunks": VARIANT.format(
-                range="6.12.9+", adds="", whole="").replace("core: add", "core: subtract")}),
-            "which the patch does not change": lambda: write_tree(self.root, {"patches/v6.12/0001-x.6.12.9+.hunks": VARIANT.format(
-                range="6.12.9+", adds="", whole="").replace("kernel/a.c", "kernel/b.c")}),
+            "which no patch has": lambda: write_tree(
+                self.root,
+                {
+                    "patches/v6.12/0009-x.6.12.9+.hunks": VARIANT.format(
+                        range="6.12.9+", adds="", whole=""
+                    ).replace("core: add", "core: subtract")
+                },
+            ),
+            "which the patch does not change": lambda: write_tree(
+                self.root,
+                {
+                    "patches/v6.12/0001-x.6.12.9+.hunks": VARIANT.format(
+                        range="6.12.9+", adds="", whole=""
+                    ).replace("kernel/a.c", "kernel/b.c")
+                },
+            ),
         }.items():
             with self.subTest(what):
                 spoil()
@@ -1009,7 +1222,9 @@ class Variants(Case):
         for _, gate in gates.GATES:
             gate()
         series.tree()
-        self.assertIn("long line_3;\nint line_4;\nlong line_5;", (self.tree / "kernel/a.c").read_text())
+        self.assertIn(
+            "long line_3;\nint line_4;\nlong line_5;", (self.tree / "kernel/a.c").read_text()
+        )
         self.refused(series.refresh, "0001-core-add-the-poker.6.12.8+.hunks", "edit on 6.12.7")
 
 
@@ -1018,17 +1233,25 @@ class Output(Case):
         self.three()
         out = mails.write_series(self.home / "out")
         one = contents(out)
-        self.assertEqual([name[:4] for name in sorted(one)], [mails.LIST[:4], "0001", "0002", "0003"])
+        self.assertEqual(
+            [name[:4] for name in sorted(one)], [mails.LIST[:4], "0001", "0002", "0003"]
+        )
         self.assertEqual(contents(mails.write_series(self.home / "out")), one)
         text = b"".join(data for _, data in one.values())
-        for word in (b"Adds:", b"Signed-off-by", git.porcelain(self.root, "--version").split()[2].encode()):
+        for word in (
+            b"Adds:",
+            b"Signed-off-by",
+            git.porcelain(self.root, "--version").split()[2].encode(),
+        ):
             self.assertNotIn(word, text)
         target = self.home / "target"
         shutil.copytree(paths.BUILD / "base-src", target, symlinks=True)
         Bases.as_git(self, target)
         self.git("am", "-q", *map(str, sorted(out.glob("*.patch"))), tree=target)
         self.assertEqual(contents(target), contents(self.tree))
-        self.assertEqual(self.git("rev-parse", "HEAD^{tree}", tree=target), self.git("rev-parse", "HEAD^{tree}"))
+        self.assertEqual(
+            self.git("rev-parse", "HEAD^{tree}", tree=target), self.git("rev-parse", "HEAD^{tree}")
+        )
 
     def test_a_folder_with_other_things_is_not_replaced(self):
         self.three()
@@ -1048,21 +1271,41 @@ class Parts(Case):
         for path, part in zip(patches.files(), self.NAMES):
             self.put(path, part)
         for part in set(self.NAMES):
-            write_tree(self.root, {f"patches/v6.12/{part}.cover": f"Subject: The {part} of it\n\nWhy it is.\n\nAnd how.\n"})
+            write_tree(
+                self.root,
+                {
+                    f"patches/v6.12/{part}.cover": f"Subject: The {part} of it\n\nWhy it is.\n\nAnd how.\n"
+                },
+            )
         series.tree()
 
     def put(self, path, part):
         text = re.sub(r"^Part: .*\n", "", patches.read(path), flags=re.M)
-        patches.write(path, re.sub(r"^(Date: .*\n)", rf"\1Part: {part}\n", text, count=1, flags=re.M))
+        patches.write(
+            path, re.sub(r"^(Date: .*\n)", rf"\1Part: {part}\n", text, count=1, flags=re.M)
+        )
 
     def subjects(self, folder):
-        return [re.search(r"^Subject: (.*)$", path.read_text(), re.M)[1] for path in sorted(folder.glob("*.patch"))]
+        return [
+            re.search(r"^Subject: (.*)$", path.read_text(), re.M)[1]
+            for path in sorted(folder.glob("*.patch"))
+        ]
 
     def test_each_has_its_mails(self):
         out = mails.write_series()
         self.assertEqual(self.subjects(out)[0], "[PATCH 1/3] core: add the poker")
-        self.assertEqual(self.subjects(out / "1-core"), ["[PATCH 0/2] The 1-core of it", "[PATCH 1/2] core: add the poker", "[PATCH 2/2] arm64: use it"])
-        self.assertEqual(self.subjects(out / "2-docs"), ["[PATCH 0/1] The 2-docs of it", "[PATCH 1/1] MAINTAINERS: name us"])
+        self.assertEqual(
+            self.subjects(out / "1-core"),
+            [
+                "[PATCH 0/2] The 1-core of it",
+                "[PATCH 1/2] core: add the poker",
+                "[PATCH 2/2] arm64: use it",
+            ],
+        )
+        self.assertEqual(
+            self.subjects(out / "2-docs"),
+            ["[PATCH 0/1] The 2-docs of it", "[PATCH 1/1] MAINTAINERS: name us"],
+        )
         letter = (out / "1-core/0000-cover-letter.patch").read_text()
         self.assertIn("\nWhy it is.\n\nAnd how.\n", letter)
         self.assertIn("A Developer (2):", letter)
@@ -1079,13 +1322,19 @@ class Parts(Case):
         self.assertFalse((out / "2-docs").exists())
         self.assertEqual(len(list(out.glob("1-core/*"))), 4)
         (out / "1-core/0000-cover-letter.patch").write_text("mine\n")
-        self.refused(lambda: mails.write_series(self.home / "out"), "1-core/0000-cover-letter.patch", code=errors.USAGE)
+        self.refused(
+            lambda: mails.write_series(self.home / "out"),
+            "1-core/0000-cover-letter.patch",
+            code=errors.USAGE,
+        )
 
     def test_the_tenth_comes_behind_the_ninth(self):
         for path, part in zip(patches.files(), ("9-core", "9-core", "10-docs")):
             self.put(path, part)
         for part, now in (("1-core", "9-core"), ("2-docs", "10-docs")):
-            (self.root / f"patches/v6.12/{part}.cover").rename(self.root / f"patches/v6.12/{now}.cover")
+            (self.root / f"patches/v6.12/{part}.cover").rename(
+                self.root / f"patches/v6.12/{now}.cover"
+            )
         gates.all_counted()
         self.assertEqual(len(list(mails.write_series().glob("10-docs/*"))), 2)
 
@@ -1095,13 +1344,18 @@ class Parts(Case):
         self.git("checkout", "-q", "--detach", "base")
         self.git("cherry-pick", todo[0], todo[3], todo[1], todo[2])
         series.refresh()
-        self.assertEqual([patch.part for patch in patches.load()], ["1-core", "1-core", "1-core", "2-docs"])
+        self.assertEqual(
+            [patch.part for patch in patches.load()], ["1-core", "1-core", "1-core", "2-docs"]
+        )
         self.identity()
 
     def test_what_none_may_be(self):
         first, second, third = patches.files()
         for what, spoil in {
-            "0003-MAINTAINERS-name-us.patch: is of the part `1-core`, behind one of `2-docs`": lambda: (self.put(second, "2-docs"), self.put(third, "1-core")),
+            "0003-MAINTAINERS-name-us.patch: is of the part `1-core`, behind one of `2-docs`": lambda: (
+                self.put(second, "2-docs"),
+                self.put(third, "1-core"),
+            ),
             "0001-core-add-the-poker.patch: is of the part `Core`": lambda: self.put(first, "Core"),
             "3-more.cover: is not there": lambda: self.put(third, "3-more"),
         }.items():
@@ -1165,8 +1419,14 @@ class Interruptions(Case):
             with mock.patch.object(Path, "unlink", unlink), contextlib.suppress(Interrupted):
                 series.refresh()
             series.refresh()
-            self.assertEqual(self.names(), ["0001-arm64-use-it.patch", "0002-MAINTAINERS-name-us.patch"])
-            self.assertEqual(sorted(patches.kept()), ["arch/arm64/kernel/text_poke.c"], f"interrupted at deletion {step}")
+            self.assertEqual(
+                self.names(), ["0001-arm64-use-it.patch", "0002-MAINTAINERS-name-us.patch"]
+            )
+            self.assertEqual(
+                sorted(patches.kept()),
+                ["arch/arm64/kernel/text_poke.c"],
+                f"interrupted at deletion {step}",
+            )
 
     def test_tree_interrupted_recovers(self):
         self.three()
@@ -1201,10 +1461,18 @@ class Gates(Case):
         self.identity()
         spoil = {
             "no kept file exists in the base": lambda: write_tree(self.root, {"kernel/a.c": "x\n"}),
-            "every kept file is added by one patch": lambda: write_tree(self.root, {"lib/x.c": "x\n"}),
-            "no hunk adds or deletes a file": lambda: patches.write(patch, good + "deleted file mode 100644\n"),
-            "refresh after series changes nothing": lambda: write_tree(self.root, {"MAINTAINERS": "other\n"}),
-            "no machine paths or package hosts": lambda: write_tree(self.root, {"README.md": "see /ro" "ot/x\n"}),
+            "every kept file is added by one patch": lambda: write_tree(
+                self.root, {"lib/x.c": "x\n"}
+            ),
+            "no hunk adds or deletes a file": lambda: patches.write(
+                patch, good + "deleted file mode 100644\n"
+            ),
+            "refresh after series changes nothing": lambda: write_tree(
+                self.root, {"MAINTAINERS": "other\n"}
+            ),
+            "no machine paths or package hosts": lambda: write_tree(
+                self.root, {"README.md": "see /ro" "ot/x\n"}
+            ),
         }
         before = self.repository()
         for name, damage in spoil.items():
@@ -1214,7 +1482,9 @@ class Gates(Case):
                     self.gate(name)()
                 for path in set(self.repository()) - set(before):
                     (self.root / path).unlink()
-                write_tree(self.root, {path: git.decode(data) for path, (_, data) in before.items()})
+                write_tree(
+                    self.root, {path: git.decode(data) for path, (_, data) in before.items()}
+                )
         self.identity()
 
     def test_the_am_gate_bites(self):
@@ -1226,7 +1496,9 @@ class Gates(Case):
             mails[0].write_text(mails[0].read_text().replace("+long line_5;", "+char line_5;"))
             return mails
 
-        with mock.patch.object(series, "export", export), self.assertRaisesRegex(errors.Fail, "another tree"):
+        with mock.patch.object(series, "export", export), self.assertRaisesRegex(
+            errors.Fail, "another tree"
+        ):
             gates.am_agrees()
 
     def test_a_stale_hunk_is_noticed(self):
@@ -1242,17 +1514,22 @@ class Gates(Case):
             gates.gates()
         lines = out.getvalue().splitlines()
         self.assertEqual(len(lines), len(gates.GATES))
-        self.assertTrue(all(line.startswith(f"ok {number} ") for number, line in enumerate(lines, 1)))
+        self.assertTrue(
+            all(line.startswith(f"ok {number} ") for number, line in enumerate(lines, 1))
+        )
         write_tree(self.root, {"lib/x.c": "x\n"})
-        with contextlib.redirect_stdout(io.StringIO()) as out, self.assertRaisesRegex(errors.Fail, "gates failed"):
+        with contextlib.redirect_stdout(io.StringIO()) as out, self.assertRaisesRegex(
+            errors.Fail, "gates failed"
+        ):
             gates.gates()
         self.assertIn("not ok 4 every kept file", out.getvalue())
 
 
 class Commands(unittest.TestCase):
     def main(self, *words, **env):
-        with mock.patch.dict(os.environ, env), contextlib.redirect_stderr(io.StringIO()) as said, \
-                contextlib.redirect_stdout(io.StringIO()) as out:
+        with mock.patch.dict(os.environ, env), contextlib.redirect_stderr(
+            io.StringIO()
+        ) as said, contextlib.redirect_stdout(io.StringIO()) as out:
             code = cli.main(list(words))
         return code, said.getvalue(), out.getvalue()
 
@@ -1286,7 +1563,11 @@ class Commands(unittest.TestCase):
         self.usage("boot", "SMP=x", says="SMP=x")
         self.usage("boot", "INITRD=/nowhere", says="INITRD=/nowhere is not a file")
         self.usage("shell", "QEMU_ARGS='", says="QEMU_ARGS cannot be split")
-        self.usage("mutants", "ONLY=no-such-mutant", says="ONLY=no-such-mutant matches none of the mutants: ")
+        self.usage(
+            "mutants",
+            "ONLY=no-such-mutant",
+            says="ONLY=no-such-mutant matches none of the mutants: ",
+        )
 
     def test_an_architecture_without_a_backend_is_refused(self):
         bare = replace(arches.get("powerpc"), has_backend=False)
@@ -1295,35 +1576,49 @@ class Commands(unittest.TestCase):
 
     def test_what_make_was_given_is_checked_too(self):
         self.usage("boot", says="ACRH is no option", MAKEFLAGS="rR -- APPEND=a\\ b=c ACRH=x86")
-        with mock.patch.dict(os.environ, {"MAKEFLAGS": "rR -- APPEND=a\\ b=c ARCH=x86", "ARCH": "x86", "APPEND": "a b=c"}):
+        with mock.patch.dict(
+            os.environ,
+            {"MAKEFLAGS": "rR -- APPEND=a\\ b=c ARCH=x86", "ARCH": "x86", "APPEND": "a b=c"},
+        ):
             _, options = cli.parse(["boot"])
         self.assertEqual((options.arch, options.get("APPEND")), ("x86", "a b=c"))
 
     def test_words_win_over_the_environment(self):
         with mock.patch.dict(os.environ, {"ARCH": "x86", "SMP": "4"}):
             _, options = cli.parse(["boot", "ARCH=riscv", "TIMEOUT="])
-        self.assertEqual((options.arch, options.number("SMP"), options.number("TIMEOUT", 9)), ("riscv", 4, 9))
+        self.assertEqual(
+            (options.arch, options.number("SMP"), options.number("TIMEOUT", 9)), ("riscv", 4, 9)
+        )
         self.assertRaises(errors.Fail, cli.Options({"SMP": "0"}).number, "SMP")
         self.assertRaises(errors.Fail, cli.Options({"SMP": "two"}).number, "SMP")
 
     def test_the_system_s_errors_are_sentences(self):
         for number, code in ((28, errors.INFRA), (13, errors.MISSING)):
-            with mock.patch.dict(cli.COMMANDS, {"gates": cli.Command("", "", mock.Mock(side_effect=OSError(number, "x", "f")))}):
+            with mock.patch.dict(
+                cli.COMMANDS,
+                {"gates": cli.Command("", "", mock.Mock(side_effect=OSError(number, "x", "f")))},
+            ):
                 status, said, _ = self.main("gates")
             self.assertEqual((status, len(said.splitlines())), (code, 1))
 
     def test_what_nobody_expected_is_no_failed_test(self):
-        with mock.patch.dict(cli.COMMANDS, {"gates": cli.Command("", "", mock.Mock(side_effect=RuntimeError("x")))}):
+        with mock.patch.dict(
+            cli.COMMANDS, {"gates": cli.Command("", "", mock.Mock(side_effect=RuntimeError("x")))}
+        ):
             status, said, _ = self.main("gates")
         self.assertEqual(status, errors.INFRA)
         self.assertIn("RuntimeError: x", said)
 
     def test_make_hands_over_code_and_options(self):
         root = paths.DEV.parent.parent
-        done = subprocess.run(["make", "-C", root, "boot", "ARCH=sparc"], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            ["make", "-C", root, "boot", "ARCH=sparc"], capture_output=True, text=True, check=False
+        )
         self.assertIn("ARCH=sparc is not known", done.stderr)
         self.assertIn("Error 2", done.stderr)
-        done = subprocess.run(["make", "-C", root, "nothing"], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            ["make", "-C", root, "nothing"], capture_output=True, text=True, check=False
+        )
         self.assertIn("nothing is no command", done.stderr)
 
 

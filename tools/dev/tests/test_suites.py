@@ -41,7 +41,9 @@ class Lists(unittest.TestCase):
         self.assertEqual((source.package, source.version), ("6.12.118-1", "6.12.118"))
 
     def test_a_backport_s_version_is_upstream_s(self):
-        self.assertEqual(suites.Source("bookworm-backports", "6.12.95-1~bpo12+1").version, "6.12.95")
+        self.assertEqual(
+            suites.Source("bookworm-backports", "6.12.95-1~bpo12+1").version, "6.12.95"
+        )
 
     def test_new_lists_are_not_fetched_again(self):
         suites.newest("trixie")
@@ -72,11 +74,19 @@ class Lists(unittest.TestCase):
                 self.assertEqual(suites._result("trixie", mock.Mock()).status, status)
 
     def test_each_version_but_the_pinned_one_is_built_once(self):
-        found = {"bookworm-security": "6.12.117-1~deb12u1", "bookworm-backports": "6.12.95-1", "trixie": "6.12.117-1",
-                 "trixie-security": "6.12.118-1", "trixie-backports": "6.12.118-1~bpo13+1"}
-        with mock.patch.object(suites, "newest", lambda suite: suites.Source(suite, found[suite])), \
-                mock.patch.object(suites.bases, "made_for", return_value={"version": "6.12.117"}):
-            self.assertEqual([source.package for source in suites.others()], ["6.12.118-1", "6.12.95-1"])
+        found = {
+            "bookworm-security": "6.12.117-1~deb12u1",
+            "bookworm-backports": "6.12.95-1",
+            "trixie": "6.12.117-1",
+            "trixie-security": "6.12.118-1",
+            "trixie-backports": "6.12.118-1~bpo13+1",
+        }
+        with mock.patch.object(
+            suites, "newest", lambda suite: suites.Source(suite, found[suite])
+        ), mock.patch.object(suites.bases, "made_for", return_value={"version": "6.12.117"}):
+            self.assertEqual(
+                [source.package for source in suites.others()], ["6.12.118-1", "6.12.95-1"]
+            )
 
 
 class Same(unittest.TestCase):
@@ -84,7 +94,9 @@ class Same(unittest.TestCase):
 
     def differ(self, ours, theirs, whole=False):
         """Each base and its final text, as words."""
-        changes = [suites.Change(*(Counter(text.split()) for text in texts)) for texts in (ours, theirs)]
+        changes = [
+            suites.Change(*(Counter(text.split()) for text in texts)) for texts in (ours, theirs)
+        ]
         return suites.difference(*changes, whole)
 
     def test_the_same_change_beside_another_context(self):
@@ -102,8 +114,18 @@ class Same(unittest.TestCase):
         self.assertEqual(self.differ(("call", "call"), ("call", "")), "call")
 
     def test_a_base_that_does_part_of_it_itself(self):
-        self.assertEqual(self.differ(("a b", "a save vectors"), ("a saved only-some", "a saved vectors"), whole=True), "")
-        self.assertEqual(self.differ(("a b", "a save vectors"), ("a saved only-some", "a saved more"), whole=True), "more")
+        self.assertEqual(
+            self.differ(
+                ("a b", "a save vectors"), ("a saved only-some", "a saved vectors"), whole=True
+            ),
+            "",
+        )
+        self.assertEqual(
+            self.differ(
+                ("a b", "a save vectors"), ("a saved only-some", "a saved more"), whole=True
+            ),
+            "more",
+        )
 
 
 class Fits(unittest.TestCase):
@@ -156,7 +178,10 @@ class Releases(unittest.TestCase):
         self.assertEqual(host.mirror_of("bookworm-security"), "http://mirror/debian-security")
 
     def test_the_base_comes_from_its_own_release(self):
-        self.release("trixie", [("http://mirror/debian", "trixie"), ("http://mirror/safe", "trixie-security")])
+        self.release(
+            "trixie",
+            [("http://mirror/debian", "trixie"), ("http://mirror/safe", "trixie-security")],
+        )
         with mock.patch.object(host, "Apt") as apt:
             host.release_apt("bookworm")
         name, sources, _ = apt.call_args.args
@@ -167,7 +192,9 @@ class Releases(unittest.TestCase):
     def test_a_command_that_fails_there_fails_here(self):
         for status, wanted in ((0, PASSED), (2, FAILED)):
             with mock.patch.object(elsewhere, "command", return_value=status):
-                self.assertEqual([each.status for each in elsewhere.result("trixie", "gates")], [wanted])
+                self.assertEqual(
+                    [each.status for each in elsewhere.result("trixie", "gates")], [wanted]
+                )
 
 
 if __name__ == "__main__":

@@ -40,23 +40,38 @@ def sent(kernel=KERNEL, replay=REPLAY, counts=COUNTS):
 
 def failed(files, arch="x86"):
     """name -> note of what failed."""
-    return {result.name: result.note for result in torture.results(arch, files) if result.status == FAILED}
+    return {
+        result.name: result.note
+        for result in torture.results(arch, files)
+        if result.status == FAILED
+    }
 
 
 class Reading(unittest.TestCase):
     def test_the_last_line_of_the_kernel_is_the_verdict(self):
         word, figures = torture.end_of_test(KERNEL)
-        self.assertEqual((word, figures["pokes"], figures["traps-nop"], figures["wrong"]), ("SUCCESS", 3000, 12, 0))
+        self.assertEqual(
+            (word, figures["pokes"], figures["traps-nop"], figures["wrong"]),
+            ("SUCCESS", 3000, 12, 0),
+        )
         self.assertEqual(torture.end_of_test("Figures: pokes=10\n"), ("", {}))
 
     def test_each_replay_has_its_cases_its_plan_and_its_end(self):
         first, second = torture.replays(REPLAY)
         self.assertEqual((first.how, second.how), ("--seconds 5", "--seconds 5 --hotplug 1"))
-        self.assertEqual([(run.planned, len(run.cases), run.status) for run in (first, second)], [(4, 4, 0)] * 2)
-        self.assertEqual([case.name for case in first.cases], ["text_changed", "enough_records", "none_lost", "modules_came"])
+        self.assertEqual(
+            [(run.planned, len(run.cases), run.status) for run in (first, second)], [(4, 4, 0)] * 2
+        )
+        self.assertEqual(
+            [case.name for case in first.cases],
+            ["text_changed", "enough_records", "none_lost", "modules_came"],
+        )
 
     def test_modules_have_to_come_and_to_come_back(self):
-        without = REPLAY.replace("modules_came: 4 times, 2 to where one had been", "# SKIP modules_came: none was asked for")
+        without = REPLAY.replace(
+            "modules_came: 4 times, 2 to where one had been",
+            "# SKIP modules_came: none was asked for",
+        )
         self.assertEqual(torture.figures(sent(replay=without))["modules"], 0)
         self.assertIn("0 of 1 modules, 0 of 1 modules-again", failed(sent(replay=without))[DONE])
         elsewhere = REPLAY.replace("2 to where", "0 to where")
@@ -65,12 +80,27 @@ class Reading(unittest.TestCase):
 
     def test_a_kernel_without_what_a_replay_is_to_change_is_a_failure(self):
         lacking = REPLAY.replace("TAP version 13\n", "# no knob of bpf in this kernel\n", 1)
-        self.assertTrue(any("no knob of bpf" in note for note in failed(sent(replay=lacking)).values()))
+        self.assertTrue(
+            any("no knob of bpf" in note for note in failed(sent(replay=lacking)).values())
+        )
 
     def test_figures_of_all_replays_are_added_up(self):
         figures = torture.figures(sent())
-        self.assertEqual([figures[name] for name in ("replays", "records", "lost", "modules", "modules-again", "pokes", "graph")],
-                         [2, 8000, 0, 8, 4, 3000, 3])
+        self.assertEqual(
+            [
+                figures[name]
+                for name in (
+                    "replays",
+                    "records",
+                    "lost",
+                    "modules",
+                    "modules-again",
+                    "pokes",
+                    "graph",
+                )
+            ],
+            [2, 8000, 0, 8, 4, 3000, 3],
+        )
         self.assertIn("pokes 3000, ", torture.in_words(figures))
 
     def test_nothing_was_sent(self):
@@ -84,41 +114,71 @@ class Judging(unittest.TestCase):
         self.assertIn("replay: none_lost", [result.name for result in results])
 
     def test_the_kernel_says_what_was_wrong(self):
-        kernel = KERNEL.replace("SUCCESS", "FAILURE").replace("Figures", "!!! what cannot be at a site\nFigures", 1)
-        self.assertEqual(failed(sent(kernel)), {"the kernel's torture test": "what cannot be at a site"})
+        kernel = KERNEL.replace("SUCCESS", "FAILURE").replace(
+            "Figures", "!!! what cannot be at a site\nFigures", 1
+        )
+        self.assertEqual(
+            failed(sent(kernel)), {"the kernel's torture test": "what cannot be at a site"}
+        )
 
     def test_no_verdict_is_a_failure(self):
-        self.assertEqual(failed(sent("Figures: pokes=1\n"), "arm64")["the kernel's torture test"], "it gave no verdict")
+        self.assertEqual(
+            failed(sent("Figures: pokes=1\n"), "arm64")["the kernel's torture test"],
+            "it gave no verdict",
+        )
 
     def test_a_case_fails_if_it_did_once(self):
-        replay = REPLAY.replace("ok 3 none_lost: 0", "not ok 3 none_lost: 9", 1).replace("status 0", "status 1", 1)
-        self.assertEqual(failed(sent(replay=replay)), {"replay: none_lost": "in 1 of 2 replays: 9 of 2 CPUs"})
+        replay = REPLAY.replace("ok 3 none_lost: 0", "not ok 3 none_lost: 9", 1).replace(
+            "status 0", "status 1", 1
+        )
+        self.assertEqual(
+            failed(sent(replay=replay)), {"replay: none_lost": "in 1 of 2 replays: 9 of 2 CPUs"}
+        )
 
     def test_a_case_is_skipped_if_it_always_was(self):
         def status(replay):
-            return [result.status for result in torture.results("x86", sent(replay=replay)) if result.name == "replay: none_lost"]
+            return [
+                result.status
+                for result in torture.results("x86", sent(replay=replay))
+                if result.name == "replay: none_lost"
+            ]
 
         once = REPLAY.replace("ok 3 none_lost: 0", "ok 3 # SKIP none_lost: 0", 1)
         self.assertEqual(status(once), [PASSED])
-        self.assertEqual(status(once.replace("ok 3 none_lost: 0", "ok 3 # SKIP none_lost: 0")), [SKIPPED])
+        self.assertEqual(
+            status(once.replace("ok 3 none_lost: 0", "ok 3 # SKIP none_lost: 0")), [SKIPPED]
+        )
 
     def test_a_replay_that_does_not_end_is_a_failure(self):
         name = "every replay ran to its end"
-        for replay, why in ((REPLAY.replace("status 0", "status 137", 1), "1 of 2 did not"),
-                            (REPLAY.rsplit("status", 1)[0], "1 of 2 did not"),
-                            (REPLAY.replace("ok 3 none_lost: 0 of 2 CPUs\n", "", 1), "1 of 2 did not"), ("", "there was none")):
+        for replay, why in (
+            (REPLAY.replace("status 0", "status 137", 1), "1 of 2 did not"),
+            (REPLAY.rsplit("status", 1)[0], "1 of 2 did not"),
+            (REPLAY.replace("ok 3 none_lost: 0 of 2 CPUs\n", "", 1), "1 of 2 did not"),
+            ("", "there was none"),
+        ):
             self.assertEqual(failed(sent(replay=replay))[name], why)
 
     def test_a_page_that_can_be_written_and_executed_is_a_failure(self):
-        self.assertEqual(failed(sent(counts=COUNTS + "wx-pages 2\n")),
-                         {"no page can be written and executed": "there were some in 2 looks"})
+        self.assertEqual(
+            failed(sent(counts=COUNTS + "wx-pages 2\n")),
+            {"no page can be written and executed": "there were some in 2 looks"},
+        )
 
     def test_what_was_not_done_often_enough_proves_nothing(self):
-        self.assertEqual(failed(sent(counts=COUNTS.replace("graph 3\n", "")))[DONE], "too little: 0 of 2 graph")
-        self.assertEqual(failed(sent(KERNEL.replace("listeners=20", "listeners=7")))[DONE], "too little: 7 of 10 listeners")
+        self.assertEqual(
+            failed(sent(counts=COUNTS.replace("graph 3\n", "")))[DONE], "too little: 0 of 2 graph"
+        )
+        self.assertEqual(
+            failed(sent(KERNEL.replace("listeners=20", "listeners=7")))[DONE],
+            "too little: 7 of 10 listeners",
+        )
 
     def test_a_longer_run_has_to_do_more(self):
-        self.assertIn("5000 of 12000 samples", {each.name: each.note for each in torture.results("x86", sent(), 60)}[DONE])
+        self.assertIn(
+            "5000 of 12000 samples",
+            {each.name: each.note for each in torture.results("x86", sent(), 60)}[DONE],
+        )
 
     def test_nothing_is_wanted_less_than_once(self):
         self.assertGreaterEqual(min(torture.wanted("x86", 1).values()), 1)
@@ -127,8 +187,12 @@ class Judging(unittest.TestCase):
         counts = COUNTS.replace("livepatch 1\n", "").replace("pseudo-nmis 1\n", "")
         without = sent(KERNEL.replace("calls-nmi=4000", "calls-nmi=0"), counts=counts)
         self.assertEqual(failed(without, "riscv"), {})
-        self.assertEqual(failed(without, "arm64"), {DONE: "too little: 0 of 1 pseudo-nmis, 0 of 1000 calls-nmi"})
-        self.assertEqual(failed(without, "x86"), {DONE: "too little: 0 of 1 livepatch, 0 of 1000 calls-nmi"})
+        self.assertEqual(
+            failed(without, "arm64"), {DONE: "too little: 0 of 1 pseudo-nmis, 0 of 1000 calls-nmi"}
+        )
+        self.assertEqual(
+            failed(without, "x86"), {DONE: "too little: 0 of 1 livepatch, 0 of 1000 calls-nmi"}
+        )
 
 
 class Running(unittest.TestCase):
@@ -142,19 +206,29 @@ class Running(unittest.TestCase):
     def test_what_is_wanted_is_done_by_the_guest_or_the_kernel(self):
         script = (initramfs.GUEST / "torture.sh").read_text()
         kernel = (paths.ROOT / "kernel/text_poke/torture.c").read_text()
-        for what in {what for name in arches.ARCHES for what in torture.wanted(name, 1)} - {"modules", "modules-again"}:
+        for what in {what for name in arches.ARCHES for what in torture.wanted(name, 1)} - {
+            "modules",
+            "modules-again",
+        }:
             word = what.split("-")[-1] if what.startswith("calls-") else what
-            self.assertTrue(f"did {what}" in script or f"/{what}" in script or f'"{word}"' in kernel, what)
+            self.assertTrue(
+                f"did {what}" in script or f"/{what}" in script or f'"{word}"' in kernel, what
+            )
 
     def test_arm64_has_nmis(self):
         guest = torture.torture_guest("arm64", Path("arm64"), Path(), append="nokaslr")
         self.assertTrue(guest.how["append"].endswith(" irqchip.gicv3_pseudo_nmi=1 nokaslr"))
 
     def test_what_the_guest_has_sent_is_judged(self):
-        with (tempfile.TemporaryDirectory() as folder, mock.patch.object(torture, "print", create=True),
-              mock.patch.multiple(torture.tests, sent=lambda *_: "", guest_results=lambda *_: [])):
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            mock.patch.object(torture, "print", create=True),
+            mock.patch.multiple(torture.tests, sent=lambda *_: "", guest_results=lambda *_: []),
+        ):
             found = torture._guest_results("arm64", 1, mock.Mock(folder=Path(folder)))
-            self.assertEqual(sorted(path.name for path in Path(folder).iterdir()), ["counts", "kernel", "replay"])
+            self.assertEqual(
+                sorted(path.name for path in Path(folder).iterdir()), ["counts", "kernel", "replay"]
+            )
         self.assertIn(FAILED, [each.status for each in found])
 
 

@@ -20,7 +20,7 @@ from textpoke.perfdata import Attribute, PerfData  # noqa: E402
 
 TYPE = perfdata.TID | perfdata.TIME | perfdata.CPU | perfdata.IDENTIFIER
 CONVERSION = (4, 32, 1000)  # 2 ns for a tick of the clock, from 1000 on
-BASE = 0xffffffff81000000
+BASE = 0xFFFFFFFF81000000
 PHYSICAL = 1 << 40  # a CPU's base: any with the upper bit
 ENCODER = """
 #include "encode.h"
@@ -59,21 +59,28 @@ def poke(time, addr, old, new):
 def recording(*events):
     """What a guest's perf has written, with a round in it."""
     raw = perfdata.ATTR.pack(1, 136, 9, 1, TYPE, 0, perfdata.SAMPLE_ID_ALL).ljust(136, b"\0")
-    begun = [event(perfdata.TIME_CONV, struct.pack("<3Q", *CONVERSION)), event(perfdata.FINISHED_ROUND, b"")]
+    begun = [
+        event(perfdata.TIME_CONV, struct.pack("<3Q", *CONVERSION)),
+        event(perfdata.FINISHED_ROUND, b""),
+    ]
     return PerfData([Attribute(raw, (1, 2))], begun + list(events), {3: b"host", 200: b"last"})
 
 
 class File(unittest.TestCase):
     def setUp(self):
-        self.parts = recording(poke(20, BASE, b"\x90", b"\xcc"), poke(10, BASE + 8, b"\x0f\x1f", b"\xeb\x05"))
+        self.parts = recording(
+            poke(20, BASE, b"\x90", b"\xcc"), poke(10, BASE + 8, b"\x0f\x1f", b"\xeb\x05")
+        )
 
     def test_what_is_put_together_comes_apart_as_it_was(self):
         self.assertEqual(perfdata.parse(perfdata.build(self.parts)), self.parts)
 
     def test_records_are_in_order_of_time(self):
         records = self.parts.records()
-        self.assertEqual([(each.time, each.addr, each.old, each.new) for each in records],
-                         [(10, BASE + 8, b"\x0f\x1f", b"\xeb\x05"), (20, BASE, b"\x90", b"\xcc")])
+        self.assertEqual(
+            [(each.time, each.addr, each.old, each.new) for each in records],
+            [(10, BASE + 8, b"\x0f\x1f", b"\xeb\x05"), (20, BASE, b"\x90", b"\xcc")],
+        )
         self.assertEqual([each.at for each in records], [3, 2])
 
     def test_lost_records_are_counted(self):
@@ -96,29 +103,44 @@ class File(unittest.TestCase):
 
 class Merged(unittest.TestCase):
     def setUp(self):
-        self.whole = perfdata.with_trace(recording(poke(10, BASE, b"\x90", b"\xcc")), perfdata.PT, [b"first", b"second!"])
+        self.whole = perfdata.with_trace(
+            recording(poke(10, BASE, b"\x90", b"\xcc")), perfdata.PT, [b"first", b"second!"]
+        )
         self.data = perfdata.build(self.whole)
 
     def kinds(self):
         return [perfdata.kind_of(each) for each in self.whole.events]
 
     def test_the_events_of_a_trace_are_where_perf_wants_them(self):
-        self.assertEqual(self.kinds(), [perfdata.TIME_CONV, perfdata.AUXTRACE_INFO, perfdata.TEXT_POKE,
-                                        *[perfdata.AUX, perfdata.AUXTRACE] * 2])
+        self.assertEqual(
+            self.kinds(),
+            [
+                perfdata.TIME_CONV,
+                perfdata.AUXTRACE_INFO,
+                perfdata.TEXT_POKE,
+                *[perfdata.AUX, perfdata.AUXTRACE] * 2,
+            ],
+        )
 
     def test_the_index_finds_each_trace(self):
-        index = perfdata._features(self.data, perfdata.HEADER.unpack_from(self.data)[9:13],
-                                   sum(perfdata.HEADER.unpack_from(self.data)[5:7]))
+        index = perfdata._features(
+            self.data,
+            perfdata.HEADER.unpack_from(self.data)[9:13],
+            sum(perfdata.HEADER.unpack_from(self.data)[5:7]),
+        )
         index = dict(index)[perfdata.FEATURE_AUXTRACE]
         count, *places = struct.unpack(f"<{len(index) // 8}Q", index)
         self.assertEqual(count, 2)
         for at, size, trace_of in zip(places[::2], places[1::2], (b"first", b"second!")):
             self.assertEqual(perfdata.kind_of(self.data[at:]), perfdata.AUXTRACE)
-            self.assertEqual(self.data[at + size:at + size + len(trace_of)], trace_of)
+            self.assertEqual(self.data[at + size : at + size + len(trace_of)], trace_of)
 
     def test_the_clock_of_perf_and_of_the_cpus_is_told(self):
         info = self.whole.events[1]
-        self.assertEqual(struct.unpack_from("<II5Q", info, perfdata.EVENT.size), (1, 0, perfdata.PMU, *CONVERSION, 1))
+        self.assertEqual(
+            struct.unpack_from("<II5Q", info, perfdata.EVENT.size),
+            (1, 0, perfdata.PMU, *CONVERSION, 1),
+        )
 
     def test_a_reference_is_never_0(self):
         trace_of = self.whole.events[4]
@@ -126,7 +148,7 @@ class Merged(unittest.TestCase):
 
     def test_aux_events_are_later_than_every_record(self):
         aux = self.whole.events[3]
-        time, = struct.unpack_from("<Q", aux, perfdata.time_at(aux, TYPE))
+        (time,) = struct.unpack_from("<Q", aux, perfdata.time_at(aux, TYPE))
         self.assertGreater(time, 10)
 
     def test_the_selection_has_an_id_for_each_cpu(self):
@@ -140,8 +162,12 @@ class Broken(unittest.TestCase):
     """Records that are broken on purpose."""
 
     def setUp(self):
-        self.parts = recording(poke(10, BASE, b"\x90", b"\xcc"), poke(20, BASE + 9, b"\x01", b"\x02"),
-                               poke(30, BASE, b"\xcc", b"\x90"), poke(40, BASE, b"\x90", b"\xcc"))
+        self.parts = recording(
+            poke(10, BASE, b"\x90", b"\xcc"),
+            poke(20, BASE + 9, b"\x01", b"\x02"),
+            poke(30, BASE, b"\xcc", b"\x90"),
+            poke(40, BASE, b"\x90", b"\xcc"),
+        )
 
     def test_dropped_ones_are_gone_and_all_others_are_not(self):
         records = self.parts.records()
@@ -151,28 +177,49 @@ class Broken(unittest.TestCase):
 
     def test_swapped_ones_are_of_one_site(self):
         found = trace.swapped(self.parts, self.parts.records()[:3]).records()
-        self.assertEqual([(each.time, each.old) for each in found], [(10, b"\xcc"), (20, b"\x01"), (30, b"\x90"), (40, b"\x90")])
+        self.assertEqual(
+            [(each.time, each.old) for each in found],
+            [(10, b"\xcc"), (20, b"\x01"), (30, b"\x90"), (40, b"\x90")],
+        )
 
     def test_one_that_undoes_may_come_later_than_all_that_are_chosen(self):
         found = trace.swapped(self.parts, self.parts.records()[:1]).records()
-        self.assertEqual([(each.time, each.old) for each in found if each.addr == BASE], [(10, b"\xcc"), (30, b"\x90"), (40, b"\x90")])
+        self.assertEqual(
+            [(each.time, each.old) for each in found if each.addr == BASE],
+            [(10, b"\xcc"), (30, b"\x90"), (40, b"\x90")],
+        )
 
     def test_a_stamp_is_wrong_where_the_site_was_executed_on_the_other_side_of_it(self):
         wrong = trace.stamps(self.parts.records(), [(2000, 5000), (0, 0), (1015, 0), (1005, 7000)])
-        self.assertEqual([wrong[each.at] for each in self.parts.records()],
-                         [trace.Stamps(1000, 6000), trace.Stamps(None, None), trace.Stamps(15, None), trace.Stamps(None, 8000)])
+        self.assertEqual(
+            [wrong[each.at] for each in self.parts.records()],
+            [
+                trace.Stamps(1000, 6000),
+                trace.Stamps(None, None),
+                trace.Stamps(15, None),
+                trace.Stamps(None, 8000),
+            ],
+        )
         found = trace.too_early(self.parts, self.parts.records(), wrong).records()
-        self.assertEqual([(each.time, each.old) for each in found], [(15, b"\xcc"), (20, b"\x01"), (40, b"\x90"), (1000, b"\x90")])
+        self.assertEqual(
+            [(each.time, each.old) for each in found],
+            [(15, b"\xcc"), (20, b"\x01"), (40, b"\x90"), (1000, b"\x90")],
+        )
         found = trace.too_late(self.parts, self.parts.records(), wrong).records()
         self.assertEqual([each.time for each in found], [20, 30, 6000, 8000])
 
     def test_the_cpus_clock_is_perf_s_time_turned_round(self):
         for zero in (1000, 2**64 - 100):
             for clock in (100, 1 << 40):
-                self.assertEqual(trace.cpu_clock(trace.perf_time(clock, (4, 32, zero)), (4, 32, zero)), clock)
+                self.assertEqual(
+                    trace.cpu_clock(trace.perf_time(clock, (4, 32, zero)), (4, 32, zero)), clock
+                )
 
     def test_pairs_undo_each_other(self):
-        self.assertEqual([(one.time, other.time) for one, other in trace.pairs(self.parts.records())], [(10, 30), (30, 40)])
+        self.assertEqual(
+            [(one.time, other.time) for one, other in trace.pairs(self.parts.records())],
+            [(10, 30), (30, 40)],
+        )
 
     def test_they_are_from_all_over(self):
         self.assertEqual(trace.spread(range(100), 4), [0, 25, 50, 75])
@@ -182,11 +229,18 @@ class Broken(unittest.TestCase):
 class Words(unittest.TestCase):
     def setUp(self):
         self.names = disasm.Symbols([f"{BASE:x} T start", f"{BASE + 0x100:x} T other"])
-        self.parts = recording(poke(2000, BASE + 4, b"\x90", b"\xcc"), poke(3000, BASE + 4, b"\xcc", b"\x90"))
+        self.parts = recording(
+            poke(2000, BASE + 4, b"\x90", b"\xcc"), poke(3000, BASE + 4, b"\xcc", b"\x90")
+        )
 
     def test_figures_and_differences_are_read(self):
-        found = trace.parse("wrong 3\non-time 7\ndiffers: cpu 0 code 1\nsays:  error x\nother words\n")
-        self.assertEqual((found.figures, found.differs, found.says), ({"wrong": 3, "on-time": 7}, ["cpu 0 code 1"], ["error x"]))
+        found = trace.parse(
+            "wrong 3\non-time 7\ndiffers: cpu 0 code 1\nsays:  error x\nother words\n"
+        )
+        self.assertEqual(
+            (found.figures, found.differs, found.says),
+            ({"wrong": 3, "on-time": 7}, ["cpu 0 code 1"], ["error x"]),
+        )
 
     def test_perf_s_time_is_its_own(self):
         self.assertEqual(trace.perf_time(100, CONVERSION), 1200)
@@ -194,17 +248,25 @@ class Words(unittest.TestCase):
 
     def test_the_record_that_was_applied_is_named(self):
         line = f"cpu 1 executed {BASE:x} {BASE + 0x100:x} clock 600 decoded {BASE + 2:x} {BASE + 0x104:x} time 2200"
-        self.assertEqual(trace.explain(line, self.parts, self.names),
-                         "cpu 1, executed start -> other, decoded start+0x2 -> other+0x4 at 2200; "
-                         "applied: the record of start+0x4 at 2000 (90 -> cc)")
+        self.assertEqual(
+            trace.explain(line, self.parts, self.names),
+            "cpu 1, executed start -> other, decoded start+0x2 -> other+0x4 at 2200; "
+            "applied: the record of start+0x4 at 2000 (90 -> cc)",
+        )
 
     def test_or_the_one_that_was_not(self):
         line = f"cpu 0 executed {BASE:x} {BASE + 0x100:x} clock 300"
-        self.assertIn("not applied: the record of start+0x4 at 2000", trace.explain(line, self.parts, self.names))
+        self.assertIn(
+            "not applied: the record of start+0x4 at 2000",
+            trace.explain(line, self.parts, self.names),
+        )
 
     def test_code_is_shown_by_its_bytes(self):
         line = f"cpu 0 code {BASE + 0x100:x} time 2500 bytes 9090"
-        self.assertEqual(trace.explain(line, self.parts, self.names), "cpu 0, executed other: 9090 at 2500; no record is near")
+        self.assertEqual(
+            trace.explain(line, self.parts, self.names),
+            "cpu 0, executed other: 9090 at 2500; no record is near",
+        )
 
     def test_each_thing_wrong_is_a_fault(self):
         good = {"wrong": 0, "unknown": 0, "breaks": 0, "crossed": 5, "on-time": 5}
@@ -219,31 +281,54 @@ class Words(unittest.TestCase):
     def test_a_run_in_which_little_happens_is_a_fault(self):
         records, branches = trace.LEAST
         self.assertEqual(trace.size_faults({"crossed": records}, {"executed": branches}), [])
-        self.assertEqual(len(trace.size_faults({"crossed": records - 1}, {"executed": branches - 1})), 2)
+        self.assertEqual(
+            len(trace.size_faults({"crossed": records - 1}, {"executed": branches - 1})), 2
+        )
 
     def test_a_fault_is_a_failure_and_is_told(self):
         self.assertEqual(trace._result("a", []).status, ktap.PASSED)
-        self.assertEqual(trace._result("a", ["1 wrong", "2 missing"]), ktap.Result("a", ktap.FAILED, "1 wrong; 2 missing"))
+        self.assertEqual(
+            trace._result("a", ["1 wrong", "2 missing"]),
+            ktap.Result("a", ktap.FAILED, "1 wrong; 2 missing"),
+        )
 
     def test_apt_s_words_are_packages_and_versions(self):
-        self.assertEqual(newer.closure("NOTE: x\nInst libc6 (2.41-12 Debian:13/stable [amd64])\nConf libc6 (2.41-12)\n"
-                                       "Inst qemu-system-x86 (1:11.1+ds Debian [amd64]) []\n"),
-                         [("libc6", "2.41-12"), ("qemu-system-x86", "1:11.1+ds")])
+        self.assertEqual(
+            newer.closure(
+                "NOTE: x\nInst libc6 (2.41-12 Debian:13/stable [amd64])\nConf libc6 (2.41-12)\n"
+                "Inst qemu-system-x86 (1:11.1+ds Debian [amd64]) []\n"
+            ),
+            [("libc6", "2.41-12"), ("qemu-system-x86", "1:11.1+ds")],
+        )
 
 
 class Half(unittest.TestCase):
     """What there is of an architecture without a trace unit."""
 
-    TEXT = {"wrong": 0, "unknown": 0, "breaks": 0, "crossed": 5000, "on-time": 5000, "pieces": 2_000_000, "outside": 3, "exceptions": 7,
-            "interrupts": 9, "cpus": 2}
+    TEXT = {
+        "wrong": 0,
+        "unknown": 0,
+        "breaks": 0,
+        "crossed": 5000,
+        "on-time": 5000,
+        "pieces": 2_000_000,
+        "outside": 3,
+        "exceptions": 7,
+        "interrupts": 9,
+        "cpus": 2,
+    }
 
     def setUp(self):
-        self.enterContext(mock.patch.object(trace, "compare_text", lambda *_: trace.Found(dict(self.text))))
+        self.enterContext(
+            mock.patch.object(trace, "compare_text", lambda *_: trace.Found(dict(self.text)))
+        )
         self.enterContext(mock.patch.object(trace, "compare_branches", self.fail))
         self.enterContext(mock.patch.object(trace, "crossed", lambda *_: ()))
         self.said = self.enterContext(contextlib.redirect_stdout(io.StringIO()))
         self.text, kept = dict(self.TEXT), mock.Mock(symbols=lambda: disasm.Symbols([]))
-        self.trace = trace.Trace(None, None, kept, recording(poke(2000, BASE, b"\x90", b"\xcc")), None)
+        self.trace = trace.Trace(
+            None, None, kept, recording(poke(2000, BASE, b"\x90", b"\xcc")), None
+        )
 
     def results(self, function):
         return {each.name: each.status for each in function(self.trace)}
@@ -258,33 +343,66 @@ class Half(unittest.TestCase):
 
     def test_wrong_code_and_little_code_are_failures(self):
         self.text |= {"wrong": 1, "pieces": 10}
-        self.assertEqual(self.results(self.judge), {"what is executed is what the records say": ktap.FAILED,
-                                                     "enough is executed and changed": ktap.FAILED})
+        self.assertEqual(
+            self.results(self.judge),
+            {
+                "what is executed is what the records say": ktap.FAILED,
+                "enough is executed and changed": ktap.FAILED,
+            },
+        )
 
     def test_broken_records_have_to_be_noticed_there(self):
         self.enterContext(mock.patch.object(trace, "_windows", lambda _: [(0, 0)]))
         self.assertEqual(set(self.results(trace.mutations).values()), {ktap.FAILED})
         self.text["wrong"] = 4
-        self.assertEqual(self.results(trace.mutations), {f"records {name} are noticed in what is executed": ktap.PASSED for name in trace.MUTATIONS})
+        self.assertEqual(
+            self.results(trace.mutations),
+            {
+                f"records {name} are noticed in what is executed": ktap.PASSED
+                for name in trace.MUTATIONS
+            },
+        )
 
     def test_its_log_has_perf_s_times(self):
         for name, machine in trace.MACHINES.items():
             self.assertEqual(bool(machine.clock), not machine.unit, name)
 
     def test_the_plugin_is_told_of_the_clock_where_it_has_to_be(self):
-        names = {"_text": BASE, "_end": BASE + 0x100, "sched_clock": BASE + 0x40} | {machine.marker: BASE + 8 for machine in trace.MACHINES.values()}
-        self.assertIn(f"clock={BASE + 0x40:x}", trace.plugin_words(trace.MACHINES["powerpc"], names, "p", "f").split(","))
+        names = {"_text": BASE, "_end": BASE + 0x100, "sched_clock": BASE + 0x40} | {
+            machine.marker: BASE + 8 for machine in trace.MACHINES.values()
+        }
+        self.assertIn(
+            f"clock={BASE + 0x40:x}",
+            trace.plugin_words(trace.MACHINES["powerpc"], names, "p", "f").split(","),
+        )
         self.assertNotIn("clock=", trace.plugin_words(trace.MACHINES["x86"], names, "p", "f"))
 
     def test_what_is_executed_where_it_is_loaded_is_what_is_linked(self):
-        names = {"_text": 0xffffffff80002000, "_end": 0xffffffff80003000, "sched_clock": 1, "__riscv_sys_sync": 1}
-        self.assertIn("low=80202000,text=ffffffff80002000,length=1000", trace.plugin_words(trace.MACHINES["riscv"], names, "p", "f"))
-        names = {"_text": 0xc000000000000000, "_end": 0xc000000000000100, "sched_clock": 1, "sys_sync": 1}
+        names = {
+            "_text": 0xFFFFFFFF80002000,
+            "_end": 0xFFFFFFFF80003000,
+            "sched_clock": 1,
+            "__riscv_sys_sync": 1,
+        }
+        self.assertIn(
+            "low=80202000,text=ffffffff80002000,length=1000",
+            trace.plugin_words(trace.MACHINES["riscv"], names, "p", "f"),
+        )
+        names = {
+            "_text": 0xC000000000000000,
+            "_end": 0xC000000000000100,
+            "sched_clock": 1,
+            "sys_sync": 1,
+        }
         self.assertIn("low=0,", trace.plugin_words(trace.MACHINES["powerpc"], names, "p", "f"))
 
     def test_a_cpu_that_is_not_known_can_be_told_of(self):
         line = f"cpu -1 code {BASE:x} time 2500 bytes 90"
-        self.assertTrue(trace.explain(line, self.trace.parts, disasm.Symbols([f"{BASE:x} T start"])).startswith("cpu unknown, executed start: 90"))
+        self.assertTrue(
+            trace.explain(line, self.trace.parts, disasm.Symbols([f"{BASE:x} T start"])).startswith(
+                "cpu unknown, executed start: 90"
+            )
+        )
 
 
 class Columns(unittest.TestCase):
@@ -295,34 +413,55 @@ class Columns(unittest.TestCase):
 
     def columns(self, *branches, text=None):
         names = (tracecolumns.BASE, tracecolumns.HALF, tracecolumns.SERIES)
-        return [tracecolumns.Column(name, text or self.TEXT, each) for name, each in zip(names, branches)]
+        return [
+            tracecolumns.Column(name, text or self.TEXT, each)
+            for name, each in zip(names, branches)
+        ]
 
     def test_they_are_one_table(self):
         lines = tracecolumns.table(self.columns(self.GOOD | {"wrong": 7}, self.GOOD, self.GOOD))
         self.assertEqual(len({len(line) for line in lines}), 1)
         self.assertEqual(lines[3].split(), ["wrong", "7", "0", "0"])
-        self.assertEqual([line.split("  ")[0] for line in lines[1:]], [words for words, _ in tracecolumns.DECODED + tracecolumns.EXECUTED])
+        self.assertEqual(
+            [line.split("  ")[0] for line in lines[1:]],
+            [words for words, _ in tracecolumns.DECODED + tracecolumns.EXECUTED],
+        )
 
     def test_without_a_trace_unit_it_has_what_was_executed(self):
         lines = tracecolumns.table(self.columns(None, None))
-        self.assertEqual([line.split("  ")[0] for line in lines[1:]], [words for words, _ in tracecolumns.EXECUTED])
+        self.assertEqual(
+            [line.split("  ")[0] for line in lines[1:]],
+            [words for words, _ in tracecolumns.EXECUTED],
+        )
 
     def test_a_base_that_is_right_as_well_shows_nothing(self):
         self.assertEqual(len(tracecolumns.faults(self.columns(self.GOOD, self.GOOD, self.GOOD))), 2)
-        self.assertEqual(tracecolumns.faults(self.columns(self.GOOD | {"missing": 1}, self.GOOD | {"errors": 1}, self.GOOD)), [])
-        self.assertEqual(tracecolumns.faults(self.columns(self.GOOD | {"wrong": 1}, self.GOOD, self.GOOD)),
-                         [f"{tracecolumns.HALF}: nothing is wrong there either"])
+        self.assertEqual(
+            tracecolumns.faults(
+                self.columns(self.GOOD | {"missing": 1}, self.GOOD | {"errors": 1}, self.GOOD)
+            ),
+            [],
+        )
+        self.assertEqual(
+            tracecolumns.faults(self.columns(self.GOOD | {"wrong": 1}, self.GOOD, self.GOOD)),
+            [f"{tracecolumns.HALF}: nothing is wrong there either"],
+        )
 
     def test_nor_does_one_whose_code_is_as_recorded(self):
         right, wrong = self.columns(None, None)
         self.assertEqual(len(tracecolumns.faults([right, wrong])), 1)
-        self.assertEqual(tracecolumns.faults([tracecolumns.Column("base", self.TEXT | {"wrong": 1}), right]), [])
+        self.assertEqual(
+            tracecolumns.faults([tracecolumns.Column("base", self.TEXT | {"wrong": 1}), right]), []
+        )
 
     def test_where_the_base_is_known_to_be_right_it_may_be(self):
         columns = self.columns(self.GOOD, self.GOOD, self.GOOD)
         with contextlib.redirect_stdout(io.StringIO()) as said:
             self.assertEqual(list(trace.judge_columns(trace.MACHINES["x86"], columns)), [])
-            self.assertEqual([each.status for each in trace.judge_columns(trace.MACHINES["arm64"], columns)], [ktap.FAILED])
+            self.assertEqual(
+                [each.status for each in trace.judge_columns(trace.MACHINES["arm64"], columns)],
+                [ktap.FAILED],
+            )
         self.assertIn(tracecolumns.HALF, said.getvalue())
 
     def test_the_base_s_guest_is_decoded_by_the_base_s_perf(self):
@@ -330,31 +469,55 @@ class Columns(unittest.TestCase):
         found = trace.Found(self.GOOD | self.TEXT)
         parts, used = recording(), []
         series = trace.Seen(trace.Trace(own, Path("/f"), mock.Mock(), parts, found), found, found)
-        for name, value in {"base_perf": lambda: "base-perf", "base_kernel": lambda name: f"base-{name}", "see": lambda made: trace.Seen(made, found, found),
-                            "encode": lambda own, folder, recording: trace.Trace(own, folder, recording, parts, found),
-                            "record": lambda own, kdir, folder, *rest: mock.Mock(made=(kdir, *rest)),
-                            "compare_branches": lambda made, data, decoder: used.append((data, decoder)) or found}.items():
+        for name, value in {
+            "base_perf": lambda: "base-perf",
+            "base_kernel": lambda name: f"base-{name}",
+            "see": lambda made: trace.Seen(made, found, found),
+            "encode": lambda own, folder, recording: trace.Trace(
+                own, folder, recording, parts, found
+            ),
+            "record": lambda own, kdir, folder, *rest: mock.Mock(made=(kdir, *rest)),
+            "compare_branches": lambda made, data, decoder: used.append((data, decoder)) or found,
+        }.items():
             self.enterContext(mock.patch.object(trace, name, value))
         base, columns = trace.beside("arm64", series, 60, "words")
-        self.assertEqual((base.trace.own.perf, base.trace.folder, base.trace.recording.made), ("base-perf", Path("/f/base"), ("base-arm64", 60, "words")))
+        self.assertEqual(
+            (base.trace.own.perf, base.trace.folder, base.trace.recording.made),
+            ("base-perf", Path("/f/base"), ("base-arm64", 60, "words")),
+        )
         self.assertEqual(used, [(Path("/f/perf.data"), "base-perf")])
-        self.assertEqual([column.name for column in columns], [tracecolumns.BASE, tracecolumns.HALF, tracecolumns.SERIES])
+        self.assertEqual(
+            [column.name for column in columns],
+            [tracecolumns.BASE, tracecolumns.HALF, tracecolumns.SERIES],
+        )
 
     def results(self, status, base):
         """(results, what the page was made of, what is left in the folder)."""
         place, written = Path(self.enterContext(tempfile.TemporaryDirectory())), []
         own = trace.Tools(arches.get("arm64"), None, None, {}, None)
         found = trace.Found(self.TEXT)
-        seen = trace.Seen(trace.Trace(own, place / "trace/arm64", mock.Mock(), recording(), found), found, None)
+        seen = trace.Seen(
+            trace.Trace(own, place / "trace/arm64", mock.Mock(), recording(), found), found, None
+        )
         (place / "trace/arm64").mkdir(parents=True)
         (place / "trace/arm64/log").write_text("bulky")
         columns = [tracecolumns.Column("base", self.TEXT | {"wrong": 1}), seen.column("series")]
-        for name, value in {"tools": lambda name: own, "record": mock.Mock(), "encode": mock.Mock(), "see": lambda _: seen,
-                            "judge": lambda _: [Result("right", status)], "mutations": lambda _: [Result("noticed", ktap.PASSED)],
-                            "beside": lambda *_: (seen, columns)}.items():
+        for name, value in {
+            "tools": lambda name: own,
+            "record": mock.Mock(),
+            "encode": mock.Mock(),
+            "see": lambda _: seen,
+            "judge": lambda _: [Result("right", status)],
+            "mutations": lambda _: [Result("noticed", ktap.PASSED)],
+            "beside": lambda *_: (seen, columns),
+        }.items():
             self.enterContext(mock.patch.object(trace, name, value))
         self.enterContext(mock.patch.object(trace.paths, "BUILD", place))
-        self.enterContext(mock.patch.object(trace.tracepage, "write", lambda path, *what: written.append((path.name, *what))))
+        self.enterContext(
+            mock.patch.object(
+                trace.tracepage, "write", lambda path, *what: written.append((path.name, *what))
+            )
+        )
         self.enterContext(contextlib.redirect_stdout(io.StringIO()))
         self.enterContext(contextlib.redirect_stderr(io.StringIO()))
         names = [each.name for each in trace.results("arm64", Path("kdir"), base=base)]
@@ -364,21 +527,38 @@ class Columns(unittest.TestCase):
         names, written, left = self.results(ktap.PASSED, base=False)
         self.assertEqual((names, left), (["right", "noticed"], []))
         name, arch, columns, results = written[0]
-        self.assertEqual((name, arch, [column.name for column in columns], len(results)), ("index.html", "arm64", [tracecolumns.SERIES], 2))
+        self.assertEqual(
+            (name, arch, [column.name for column in columns], len(results)),
+            ("index.html", "arm64", [tracecolumns.SERIES], 2),
+        )
         names, written, _ = self.results(ktap.PASSED, base=True)
         self.assertEqual(names, ["right", "noticed", "the base is wrong where the series is right"])
-        self.assertEqual(([column.name for column in written[0][2]], len(written[0][3])), (["base", "series"], 3))
+        self.assertEqual(
+            ([column.name for column in written[0][2]], len(written[0][3])), (["base", "series"], 3)
+        )
 
     def test_what_was_wrong_is_kept_to_be_looked_at(self):
         self.assertEqual(self.results(ktap.FAILED, base=False)[2], ["log"])
 
     def test_what_is_shown_has_perf_s_times_and_what_differs(self):
         parts = recording(poke(2000, BASE, b"\x90", b"\xcc"))
-        branches = trace.parse(f"first 100\nlast 600\nbin: 0 3 20 1\nbin: 1 99 4 0\ndiffers: cpu 1 executed {BASE:x} {BASE:x} clock 600\n")
+        branches = trace.parse(
+            f"first 100\nlast 600\nbin: 0 3 20 1\nbin: 1 99 4 0\ndiffers: cpu 1 executed {BASE:x} {BASE:x} clock 600\n"
+        )
         kept = mock.Mock(symbols=lambda: disasm.Symbols([f"{BASE:x} T start"]))
-        found = trace.column("it", trace.Trace(None, None, kept, parts, None), trace.Found(), branches)
-        self.assertEqual((found.bins, found.span, found.records), (((0, 3, 20, 1), (1, 99, 4, 0)), (1200, 2200), (2000,)))
-        self.assertEqual(found.differs, ("cpu 1, executed start -> start at 2200; applied: the record of start at 2000 (90 -> cc)",))
+        found = trace.column(
+            "it", trace.Trace(None, None, kept, parts, None), trace.Found(), branches
+        )
+        self.assertEqual(
+            (found.bins, found.span, found.records),
+            (((0, 3, 20, 1), (1, 99, 4, 0)), (1200, 2200), (2000,)),
+        )
+        self.assertEqual(
+            found.differs,
+            (
+                "cpu 1, executed start -> start at 2200; applied: the record of start at 2000 (90 -> cc)",
+            ),
+        )
 
 
 class Job(unittest.TestCase):
@@ -401,46 +581,79 @@ LOADS=" 11 12"
 
     def did(self, *words):
         """The commands of the job, in their order."""
-        job = trace.JOB.read_text().replace(". /lib/textpoke.sh\n", "").replace("/sys/", f"{self.place}/sys/")
+        job = (
+            trace.JOB.read_text()
+            .replace(". /lib/textpoke.sh\n", "")
+            .replace("/sys/", f"{self.place}/sys/")
+        )
         self.assertNotRegex(job, r"[\s=]/sys/")
         # What is not to be done replaces what the job defines itself.
         own, found, last = job.partition("\nJOB=$0")
-        done = subprocess.run(["sh", "-c", "exec 3>&1\n" + own + self.STUBS + found + last, "job", *words], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            ["sh", "-c", "exec 3>&1\n" + own + self.STUBS + found + last, "job", *words],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         return [line.strip() for line in done.stdout.splitlines()]
 
     def test_more_is_handed_on_to_the_workload(self):
-        perf = next(line for line in self.did(f"{self.place}/d", "cpus") if line.startswith("perf "))
+        perf = next(
+            line for line in self.did(f"{self.place}/d", "cpus") if line.startswith("perf ")
+        )
         self.assertTrue(perf.endswith(f"-- job --workload {self.place}/d cpus"), perf)
 
     def test_the_workload_is_between_two_calls_of_sync(self):
-        self.assertEqual(self.did("--workload", "/d")[1:-1], ["load_begin", "sync", "tracer function", "keys 1", "probes 1", "keys 0", "probes 0",
-                                                              "tracer nop", "sync", "load_end"])
+        self.assertEqual(
+            self.did("--workload", "/d")[1:-1],
+            [
+                "load_begin",
+                "sync",
+                "tracer function",
+                "keys 1",
+                "probes 1",
+                "keys 0",
+                "probes 0",
+                "tracer nop",
+                "sync",
+                "load_end",
+            ],
+        )
 
     def test_a_cpu_goes_down_and_comes_up_if_that_is_wanted(self):
-        self.assertEqual(self.did("--workload", "/d", "cpus")[5:10], ["probes 1", "keys 0", "keys 1", "taskset -p 2 12", "keys 0"])
+        self.assertEqual(
+            self.did("--workload", "/d", "cpus")[5:10],
+            ["probes 1", "keys 0", "keys 1", "taskset -p 2 12", "keys 0"],
+        )
         self.assertEqual(self.online.read_text(), "1\n")
 
     def test_calls_are_traced_by_the_names_that_they_have_there(self):
         self.did(f"{self.place}/d")
-        self.assertIn("__x64_sys_*\n", (self.place / "sys/kernel/tracing/set_ftrace_filter").read_text())
+        self.assertIn(
+            "__x64_sys_*\n", (self.place / "sys/kernel/tracing/set_ftrace_filter").read_text()
+        )
 
 
 class Log:
     """A log as the plugin writes it, and the code that is in it."""
 
-    CPU, TIME, TRAP, USER, END = range(0xf0000000, 0xf0000005)
+    CPU, TIME, TRAP, USER, END = range(0xF0000000, 0xF0000005)
 
     def __init__(self):
         self.blocks, self.entries, self.number, self.count = b"", b"", 0, 1000
 
     def block(self, addr, *insns):
         code = b"".join(insns)
-        self.blocks += struct.pack("<QII", addr, len(insns), len(code)) + bytes(map(len, insns)) + code
+        self.blocks += (
+            struct.pack("<QII", addr, len(insns), len(code)) + bytes(map(len, insns)) + code
+        )
         self.number += 1
         return self.number - 1
 
     def put(self, what, *words):
-        self.entries += struct.pack("<II", what, self.count) + struct.pack(f"<{len(words)}Q", *words)
+        self.entries += struct.pack("<II", what, self.count) + struct.pack(
+            f"<{len(words)}Q", *words
+        )
         return self
 
     def cpu(self, number):
@@ -461,7 +674,10 @@ def build(case):
     stub, program = place / "stub.c", place / "trace"
     stub.write_text(ENCODER)
     sources = [trace.SOURCE / name for name in trace.PROGRAM if name != "pt.c"]
-    subprocess.run(["gcc", *trace.WARNINGS, "-Werror", f"-I{trace.SOURCE}", *sources, stub, "-o", program], check=True)
+    subprocess.run(
+        ["gcc", *trace.WARNINGS, "-Werror", f"-I{trace.SOURCE}", *sources, stub, "-o", program],
+        check=True,
+    )
     return program
 
 
@@ -476,7 +692,7 @@ class Programs(unittest.TestCase):
         self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.log = Log()
         self.jcc = self.log.block(BASE, b"\x90", b"\x74\x10")  # nop; je BASE+0x13
-        self.jump = self.log.block(BASE + 3, b"\xe9" + struct.pack("<i", 0xf8))  # jmp BASE+0x100
+        self.jump = self.log.block(BASE + 3, b"\xe9" + struct.pack("<i", 0xF8))  # jmp BASE+0x100
         self.taken = self.log.block(BASE + 0x13, b"\xc3")
         self.far = self.log.block(BASE + 0x100, b"\x90", b"\xf3\xa4")
         self.log.cpu(0).time(5000)
@@ -484,23 +700,47 @@ class Programs(unittest.TestCase):
     def did(self, *words, stdin=""):
         (self.folder / "log").write_bytes(self.log.entries)
         (self.folder / "blocks").write_bytes(self.log.blocks)
-        done = subprocess.run([self.program, *words, self.folder], check=True, capture_output=True, text=True, input=stdin)
+        done = subprocess.run(
+            [self.program, *words, self.folder],
+            check=True,
+            capture_output=True,
+            text=True,
+            input=stdin,
+        )
         return done.stdout.splitlines()
 
     def path(self):
-        return [line for line in self.did("encode", "x86") if line.split()[0] in ("enter", "leave", "lose", "branch", "trap")]
+        return [
+            line
+            for line in self.did("encode", "x86")
+            if line.split()[0] in ("enter", "leave", "lose", "branch", "trap")
+        ]
 
     def test_a_branch_is_taken_or_not(self):
         self.log.run(self.jcc, 2).run(self.jump, 1).run(self.far, 1).put(Log.END)
-        self.assertEqual(self.path(), [f"enter 0 {BASE:x}", f"branch 0 {BASE + 1:x} 0 {BASE + 3:x}",
-                                       f"branch 0 {BASE + 3:x} 1 {BASE + 0x100:x}"])
+        self.assertEqual(
+            self.path(),
+            [
+                f"enter 0 {BASE:x}",
+                f"branch 0 {BASE + 1:x} 0 {BASE + 3:x}",
+                f"branch 0 {BASE + 3:x} 1 {BASE + 0x100:x}",
+            ],
+        )
 
     def test_an_indirect_branch_leads_anywhere(self):
         self.log.run(self.jcc, 2).run(self.taken, 1).run(self.far, 2).put(Log.END)
-        self.assertEqual(self.path()[1:], [f"branch 0 {BASE + 1:x} 1 {BASE + 0x13:x}", f"branch 0 {BASE + 0x13:x} 1 {BASE + 0x100:x}"])
+        self.assertEqual(
+            self.path()[1:],
+            [
+                f"branch 0 {BASE + 1:x} 1 {BASE + 0x13:x}",
+                f"branch 0 {BASE + 0x13:x} 1 {BASE + 0x100:x}",
+            ],
+        )
 
     def test_a_block_may_be_left_early(self):
-        self.log.run(self.jcc, 1).put(Log.TRAP, 1, BASE + 1, BASE + 0x100).run(self.far, 2).put(Log.END)
+        self.log.run(self.jcc, 1).put(Log.TRAP, 1, BASE + 1, BASE + 0x100).run(self.far, 2).put(
+            Log.END
+        )
         self.assertEqual(self.path()[1:], [f"trap 0 1 {BASE + 1:x} {BASE + 0x100:x} at 5001"])
 
     def test_a_string_instruction_is_where_it_was(self):
@@ -509,12 +749,21 @@ class Programs(unittest.TestCase):
         self.assertEqual(self.path(), [f"enter 0 {BASE + 0x100:x}"])
 
     def test_user_space_is_outside(self):
-        self.log.run(self.taken, 1).put(Log.USER).put(Log.TRAP, 0, 0x400000, BASE).run(self.jcc, 1).put(Log.END)
+        self.log.run(self.taken, 1).put(Log.USER).put(Log.TRAP, 0, 0x400000, BASE).run(
+            self.jcc, 1
+        ).put(Log.END)
         self.assertEqual(self.path(), [f"enter 0 {BASE + 0x13:x}", "leave 0", f"enter 0 {BASE:x}"])
 
     def test_cpus_have_paths_of_their_own(self):
         self.log.run(self.jcc, 2).cpu(1).run(self.far, 1).cpu(0).run(self.jump, 1).put(Log.END)
-        self.assertEqual(self.path(), [f"enter 0 {BASE:x}", f"enter 1 {BASE + 0x100:x}", f"branch 0 {BASE + 1:x} 0 {BASE + 3:x}"])
+        self.assertEqual(
+            self.path(),
+            [
+                f"enter 0 {BASE:x}",
+                f"enter 1 {BASE + 0x100:x}",
+                f"branch 0 {BASE + 1:x} 0 {BASE + 3:x}",
+            ],
+        )
 
     def test_a_path_without_an_instruction_that_leads_there_is_a_gap(self):
         self.log.run(self.jcc, 1).run(self.far, 1).put(Log.END)
@@ -524,7 +773,9 @@ class Programs(unittest.TestCase):
     # CoreSight: packets as bytes
 
     def etm(self, *words):
-        code = [self.log.block(BASE + 0x1000 + 4 * at, struct.pack("<I", word)) for at, word in words]
+        code = [
+            self.log.block(BASE + 0x1000 + 4 * at, struct.pack("<I", word)) for at, word in words
+        ]
         return code
 
     def packets(self):
@@ -532,36 +783,61 @@ class Programs(unittest.TestCase):
         return (self.folder / "aux.0").read_bytes()
 
     def test_etm_begins_with_sync_and_place(self):
-        nop, = self.etm((0, 0xd503201f))
+        (nop,) = self.etm((0, 0xD503201F))
         self.log.run(nop, 1).put(Log.END)
         place = b"\x85\x00\x08\x00\x81" + b"\xff" * 4 + b"\xb1\x01\0\0\0"
-        self.assertEqual(self.packets(), b"\0" * 11 + b"\x80\x01\x01\0" + b"\x04" + place + b"\x02\x88\x27")
+        self.assertEqual(
+            self.packets(), b"\0" * 11 + b"\x80\x01\x01\0" + b"\x04" + place + b"\x02\x88\x27"
+        )
 
     def test_etm_tells_branches_and_isb_by_atoms_and_where_an_indirect_one_leads(self):
-        bne, isb, ret = self.etm((0, 0x54000041), (1, 0xd5033fdf), (2, 0xd65f03c0))
-        self.log.run(bne, 1).run(isb, 1).run(ret, 1).run(bne, 1).run(ret, 1).run(bne, 0).put(Log.END)
+        bne, isb, ret = self.etm((0, 0x54000041), (1, 0xD5033FDF), (2, 0xD65F03C0))
+        self.log.run(bne, 1).run(isb, 1).run(ret, 1).run(bne, 1).run(ret, 1).run(bne, 0).put(
+            Log.END
+        )
         address = b"\x9d\x00\x08\x00\x81" + b"\xff" * 4
         self.assertEqual(self.packets()[33:], b"\xf6\xf7\xf7" + address + b"\xf7\xf7" + address)
 
     def test_etm_tells_of_an_exception_where_and_what_it_is(self):
-        nop, brk, vector, behind = self.etm((0, 0xd503201f), (1, 0xd4200000), (16, 0xd5033fdf), (17, 0xd503201f))
-        self.log.run(nop, 1).run(brk, 0).put(Log.TRAP, 1, BASE + 0x1004, BASE + 0x1040).run(vector, 1).run(behind, 0).put(Log.END)
+        nop, brk, vector, behind = self.etm(
+            (0, 0xD503201F), (1, 0xD4200000), (16, 0xD5033FDF), (17, 0xD503201F)
+        )
+        self.log.run(nop, 1).run(brk, 0).put(Log.TRAP, 1, BASE + 0x1004, BASE + 0x1040).run(
+            vector, 1
+        ).run(behind, 0).put(Log.END)
         packets = self.packets()[33:]
-        self.assertEqual(packets[:11], b"\x06" + bytes([6 << 1 | 1]) + b"\x9d\x01\x08\x00\x81" + b"\xff" * 4)
+        self.assertEqual(
+            packets[:11], b"\x06" + bytes([6 << 1 | 1]) + b"\x9d\x01\x08\x00\x81" + b"\xff" * 4
+        )
         self.assertEqual(packets[11:14], b"\x85\x10\x08")
-        self.assertEqual(struct.unpack("<3Q", (self.folder / "truth.0").read_bytes())[:2], (BASE + 0x1000, BASE + 0x1040))
+        self.assertEqual(
+            struct.unpack("<3Q", (self.folder / "truth.0").read_bytes())[:2],
+            (BASE + 0x1000, BASE + 0x1040),
+        )
 
     def test_etm_has_one_branch_where_an_exception_comes_at_once(self):
-        ret, at, vector, behind = self.etm((0, 0xd65f03c0), (8, 0xd503201f), (16, 0xd5033fdf), (17, 0xd503201f))
-        self.log.run(ret, 1).run(at, 0).put(Log.TRAP, 0, BASE + 0x1020, BASE + 0x1040).run(vector, 1).run(behind, 0).put(Log.END)
+        ret, at, vector, behind = self.etm(
+            (0, 0xD65F03C0), (8, 0xD503201F), (16, 0xD5033FDF), (17, 0xD503201F)
+        )
+        self.log.run(ret, 1).run(at, 0).put(Log.TRAP, 0, BASE + 0x1020, BASE + 0x1040).run(
+            vector, 1
+        ).run(behind, 0).put(Log.END)
         self.packets()
-        self.assertEqual(struct.unpack("<3Q", (self.folder / "truth.0").read_bytes())[:2], (BASE + 0x1000, BASE + 0x1040))
+        self.assertEqual(
+            struct.unpack("<3Q", (self.folder / "truth.0").read_bytes())[:2],
+            (BASE + 0x1000, BASE + 0x1040),
+        )
 
     def test_etm_cannot_tell_of_what_a_cpu_did_last_before_it_went_off(self):
-        ret, at, hvc, again = self.etm((0, 0xd65f03c0), (8, 0xd65f03c0), (12, 0xd4000002), (40, 0xd503201f))
+        ret, at, hvc, again = self.etm(
+            (0, 0xD65F03C0), (8, 0xD65F03C0), (12, 0xD4000002), (40, 0xD503201F)
+        )
         self.log.run(ret, 1).run(at, 1).run(hvc, 1).run(again, 1).put(Log.END)
         self.assertIn("gaps 1", self.did("encode", "arm64"))
-        self.assertEqual(struct.unpack("<3Q", (self.folder / "truth.0").read_bytes())[:2], (BASE + 0x1000, BASE + 0x1020))
+        self.assertEqual(
+            struct.unpack("<3Q", (self.folder / "truth.0").read_bytes())[:2],
+            (BASE + 0x1000, BASE + 0x1020),
+        )
 
     def test_before_the_clock_is_read_nothing_is_placed(self):
         self.log.entries = b""
@@ -572,7 +848,9 @@ class Programs(unittest.TestCase):
 
     def text(self, copy, *records):
         (self.folder / "text").write_bytes(struct.pack("<2Q", BASE, len(copy)) + copy)
-        (self.folder / "pokes").write_bytes(b"".join(each.packed for each in recording(*records).records()))
+        (self.folder / "pokes").write_bytes(
+            b"".join(each.packed for each in recording(*records).records())
+        )
         (self.folder / "time").write_bytes(struct.pack("<3Q", 0, 1, 0))
         return trace.parse("\n".join(self.did("text")))
 
@@ -581,8 +859,15 @@ class Programs(unittest.TestCase):
         self.log.run(self.jcc, 1).time(6000).run(other, 1).put(Log.END)
         record = poke(6000, BASE, b"\x90", b"\xcc")
         found = self.text(b"\x90\x74\x10", record)
-        self.assertEqual((found["pieces"], found["wrong"], found["crossed"], found["on-time"], found["breaks"]), (2, 0, 1, 1, 0))
-        for records in ((), (poke(6001, BASE, b"\x90", b"\xcc"),), (poke(6000, BASE + 1, b"\x74", b"\xcc"),)):
+        self.assertEqual(
+            (found["pieces"], found["wrong"], found["crossed"], found["on-time"], found["breaks"]),
+            (2, 0, 1, 1, 0),
+        )
+        for records in (
+            (),
+            (poke(6001, BASE, b"\x90", b"\xcc"),),
+            (poke(6000, BASE + 1, b"\x74", b"\xcc"),),
+        ):
             self.assertEqual(self.text(b"\x90\x74\x10", *records)["wrong"], 1)
 
     def test_only_what_was_executed_of_a_block_counts(self):
@@ -600,7 +885,11 @@ class Programs(unittest.TestCase):
 
     def test_a_time_that_comes_late_is_a_time_that_the_clock_was(self):
         self.log.time(6000).time(6500).run(self.jcc, 1).time(6200).put(Log.END)
-        found = self.text(b"\x90\x74\x10", poke(6200, BASE + 1, b"\x74", b"\x75"), poke(6300, BASE + 1, b"\x75", b"\x74"))
+        found = self.text(
+            b"\x90\x74\x10",
+            poke(6200, BASE + 1, b"\x74", b"\x75"),
+            poke(6300, BASE + 1, b"\x75", b"\x74"),
+        )
         self.assertEqual((found["crossed"], found["on-time"], found["breaks"]), (2, 1, 0))
 
     def test_and_it_takes_nothing_back(self):
@@ -613,43 +902,66 @@ class Programs(unittest.TestCase):
 
     def test_it_is_told_when_what_a_record_changes_was_executed(self):
         other = self.log.block(BASE, b"\xcc")
-        self.log.run(self.jcc, 1).run(self.far, 2).time(6000).run(self.far, 2).time(7000).run(self.far, 1).run(other, 1).run(other, 1).put(Log.END)
-        self.text(b"\x90\x74\x10", poke(6500, BASE, b"\x90", b"\xcc"), poke(6500, BASE + 1, b"\x74", b"\x75"))
+        self.log.run(self.jcc, 1).run(self.far, 2).time(6000).run(self.far, 2).time(7000).run(
+            self.far, 1
+        ).run(other, 1).run(other, 1).put(Log.END)
+        self.text(
+            b"\x90\x74\x10",
+            poke(6500, BASE, b"\x90", b"\xcc"),
+            poke(6500, BASE + 1, b"\x74", b"\x75"),
+        )
         # Before: the clock's last reading. After: with one instruction since it was read. The second of the block never was.
         self.assertEqual(self.windows(), [(5000, 7001), (0, 0)])
 
     def test_and_not_of_what_was_executed_before_another_change_of_it(self):
         self.log.run(self.jcc, 2).time(6000).time(7000).run(self.far, 1).put(Log.END)
-        self.text(b"\x90\x74\x10", poke(6000, BASE, b"\x90", b"\xcc"), poke(7000, BASE, b"\xcc", b"\x90"))
+        self.text(
+            b"\x90\x74\x10", poke(6000, BASE, b"\x90", b"\xcc"), poke(7000, BASE, b"\xcc", b"\x90")
+        )
         self.assertEqual(self.windows(), [(5000, 0), (0, 0)])
 
     def test_the_beginning_of_a_trace_has_the_packets_up_to_then(self):
-        self.log.run(self.jcc, 2).run(self.jump, 1).run(self.far, 2).put(Log.USER).put(Log.TRAP, 0, 0x400000, BASE + 3).run(self.jump, 1).run(self.far, 1)
+        self.log.run(self.jcc, 2).run(self.jump, 1).run(self.far, 2).put(Log.USER).put(
+            Log.TRAP, 0, 0x400000, BASE + 3
+        ).run(self.jump, 1).run(self.far, 1)
         self.log.put(Log.END)
         piece = self.folder / "piece"
         piece.mkdir()
         (self.folder / "log").write_bytes(self.log.entries)
         (self.folder / "blocks").write_bytes(self.log.blocks)
         for until, count in ((5002, 0), (5003, 1), (9999, 2)):
-            done = subprocess.run([self.program, "piece", "x86", str(until), piece, self.folder], check=True, capture_output=True, text=True)
+            done = subprocess.run(
+                [self.program, "piece", "x86", str(until), piece, self.folder],
+                check=True,
+                capture_output=True,
+                text=True,
+            )
             self.assertIn(f"branches {count}\n", done.stdout)
             self.assertEqual((piece / "truth.0").exists(), bool(count))
         self.assertFalse((self.folder / "truth.0").exists())
 
     def test_exceptions_and_cpus_are_counted_without_an_encoder(self):
-        self.log.run(self.jcc, 1).put(Log.TRAP, 1, BASE + 1, BASE + 0x100).cpu(1).put(Log.TRAP, 0, BASE, BASE + 0x100)
+        self.log.run(self.jcc, 1).put(Log.TRAP, 1, BASE + 1, BASE + 0x100).cpu(1).put(
+            Log.TRAP, 0, BASE, BASE + 0x100
+        )
         self.log.put(Log.TRAP, 1, 0x400000, BASE).put(Log.END)
         found = self.text(b"\x90\x74\x10")
         self.assertEqual((found["exceptions"], found["interrupts"], found["cpus"]), (1, 1, 2))
 
     def test_what_a_cpu_does_before_it_is_known_is_counted_apart(self):
-        self.log.run(self.jcc, 1).put(Log.CPU, 0, self.log.count).run(self.far, 1).cpu(1).run(self.jcc, 1).put(Log.END)
+        self.log.run(self.jcc, 1).put(Log.CPU, 0, self.log.count).run(self.far, 1).cpu(1).run(
+            self.jcc, 1
+        ).put(Log.END)
         found = self.text(b"\x90\x74\x10")
-        self.assertEqual((found["pieces"], found["unplaced"], found["unknown"], found["cpus"]), (2, 1, 0, 2))
+        self.assertEqual(
+            (found["pieces"], found["unplaced"], found["unknown"], found["cpus"]), (2, 1, 0, 2)
+        )
 
     def test_old_bytes_have_to_be_the_state_before(self):
         self.log.time(6000).run(self.jcc, 1).put(Log.END)
-        self.assertEqual(self.text(b"\x90\x74\x10", poke(6000, BASE + 1, b"\x75", b"\x74"))["breaks"], 1)
+        self.assertEqual(
+            self.text(b"\x90\x74\x10", poke(6000, BASE + 1, b"\x75", b"\x74"))["breaks"], 1
+        )
 
 
 class Compared(unittest.TestCase):
@@ -662,17 +974,34 @@ class Compared(unittest.TestCase):
     def setUp(self):
         self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.truth = [(BASE + 16 * n, BASE + 16 * n + 4096) for n in range(100)]
-        (self.folder / "truth.0").write_bytes(b"".join(struct.pack("<3Q", *each, 1000 + n) for n, each in enumerate(self.truth)))
+        (self.folder / "truth.0").write_bytes(
+            b"".join(struct.pack("<3Q", *each, 1000 + n) for n, each in enumerate(self.truth))
+        )
 
     def found(self, branches, more=()):
-        lines = [f"[000]     0.000002{n:03d}:  {one:16x} => {other:16x}" for n, (one, other) in enumerate(branches)]
-        done = subprocess.run([self.program, "compare", self.folder], check=True, capture_output=True, text=True,
-                              input="\n".join([*lines, *more]) + "\n")
+        lines = [
+            f"[000]     0.000002{n:03d}:  {one:16x} => {other:16x}"
+            for n, (one, other) in enumerate(branches)
+        ]
+        done = subprocess.run(
+            [self.program, "compare", self.folder],
+            check=True,
+            capture_output=True,
+            text=True,
+            input="\n".join([*lines, *more]) + "\n",
+        )
         return trace.parse(done.stdout)
 
     def figures(self, *what):
         found = self.found(*what)
-        return found["executed"], found["decoded"], found["wrong"], found["missing"], found["end"], found["errors"]
+        return (
+            found["executed"],
+            found["decoded"],
+            found["wrong"],
+            found["missing"],
+            found["end"],
+            found["errors"],
+        )
 
     def test_the_same_is_the_same(self):
         self.assertEqual(self.figures(self.truth), (100, 100, 0, 0, 0, 0))
@@ -692,8 +1021,13 @@ class Compared(unittest.TestCase):
     def test_one_instead_of_another_is_both(self):
         found = self.found([*self.truth[:50], (BASE, BASE + 1), *self.truth[51:]])
         self.assertEqual((found["wrong"], found["missing"]), (1, 1))
-        self.assertEqual(found.differs, [f"cpu 0 executed {self.truth[50][0]:x} {self.truth[50][1]:x} clock 1050 "
-                                         f"decoded {BASE:x} {BASE + 1:x} time 2050"])
+        self.assertEqual(
+            found.differs,
+            [
+                f"cpu 0 executed {self.truth[50][0]:x} {self.truth[50][1]:x} clock 1050 "
+                f"decoded {BASE:x} {BASE + 1:x} time 2050"
+            ],
+        )
 
     def test_an_order_that_is_not_the_executed_one_is_wrong(self):
         mixed = [*self.truth[:50], self.truth[51], self.truth[50], *self.truth[52:]]
@@ -705,12 +1039,21 @@ class Compared(unittest.TestCase):
         self.assertEqual(found.bins, [(0, number, 1, int(number == 50)) for number in range(100)])
 
     def test_what_is_missing_at_the_end_is_amiss_there(self):
-        self.assertEqual([amiss for *_, amiss in self.found(self.truth[:-30]).bins], [0] * 70 + [1] * 30)
+        self.assertEqual(
+            [amiss for *_, amiss in self.found(self.truth[:-30]).bins], [0] * 70 + [1] * 30
+        )
         more = [(BASE, BASE + 1)] * 5
-        self.assertEqual([amiss for *_, amiss in self.found(self.truth + more).bins], [0] * 99 + [5])
+        self.assertEqual(
+            [amiss for *_, amiss in self.found(self.truth + more).bins], [0] * 99 + [5]
+        )
 
     def test_errors_are_counted_and_said(self):
-        found = self.found(self.truth, [" instruction trace error type 1 time 1.2 cpu 0 ip 0x12 code 5: Failed to get instruction"])
+        found = self.found(
+            self.truth,
+            [
+                " instruction trace error type 1 time 1.2 cpu 0 ip 0x12 code 5: Failed to get instruction"
+            ],
+        )
         self.assertEqual((found["errors"], len(found.says)), (1, 1))
 
     def test_a_cpu_that_executed_nothing_has_only_wrong_ones(self):

@@ -29,13 +29,26 @@ setUpModule = pages.need_plots
 
 def column(name, amiss=0, differs=()):
     """Two CPUs: one busy all the time, the other in the beginning; changes in the middle, one outside."""
-    bins = [(0, number, 7, amiss if number == 50 else 0) for number in range(100)] + [(1, 0, 300, 0)]
-    return Column(name, TEXT, BRANCHES | {"wrong": amiss}, tuple(bins), (5 * SECOND, 15 * SECOND), (2, 10 * SECOND, 10 * SECOND + 1, 12 * SECOND), differs)
+    bins = [(0, number, 7, amiss if number == 50 else 0) for number in range(100)] + [
+        (1, 0, 300, 0)
+    ]
+    return Column(
+        name,
+        TEXT,
+        BRANCHES | {"wrong": amiss},
+        tuple(bins),
+        (5 * SECOND, 15 * SECOND),
+        (2, 10 * SECOND, 10 * SECOND + 1, 12 * SECOND),
+        differs,
+    )
 
 
 def dots(svg):
     """(x, y) of the points that a chart has, in the order of its groups."""
-    return [tuple(map(float, found)) for found in re.findall(r'<desc class="value">([\d.]+): ([\d.]+)</desc>', svg)]
+    return [
+        tuple(map(float, found))
+        for found in re.findall(r'<desc class="value">([\d.]+): ([\d.]+)</desc>', svg)
+    ]
 
 
 class Page(unittest.TestCase):
@@ -86,7 +99,10 @@ class Page(unittest.TestCase):
 
     def test_the_verdict_names_what_failed(self):
         self.assertIn("all 1 results passed", self.page([column(SERIES)]))
-        self.assertIn("failed: b: 3 wrong", self.page([column(SERIES)], [Result("a", PASSED), Result("b", FAILED, "3 wrong")]))
+        self.assertIn(
+            "failed: b: 3 wrong",
+            self.page([column(SERIES)], [Result("a", PASSED), Result("b", FAILED, "3 wrong")]),
+        )
 
     def test_without_a_trace_unit_it_says_so(self):
         self.assertIn("perf knows no trace unit", self.page([Column(SERIES, TEXT)]))

@@ -15,14 +15,22 @@ from tests import test_trace as made  # noqa: E402
 from textpoke import paths, perfdata, replay, trace  # noqa: E402
 
 PERF = paths.BUILD / "perf-host/perf"
-BASE, LENGTH = 0xffff800080010000, 0x4000
-NOP, RET, ERET, BRK, ISB, BR, HVC = 0xd503201f, 0xd65f03c0, 0xd69f03e0, 0xd4200000, 0xd5033fdf, 0xd61f0000, 0xd4000002
-SITE, LOOP, FUNCTION, OTHER, VECTOR, BACK, UP = 4, 0, 0x100, 0x200, 0x800, 0x900, 0xa00
+BASE, LENGTH = 0xFFFF800080010000, 0x4000
+NOP, RET, ERET, BRK, ISB, BR, HVC = (
+    0xD503201F,
+    0xD65F03C0,
+    0xD69F03E0,
+    0xD4200000,
+    0xD5033FDF,
+    0xD61F0000,
+    0xD4000002,
+)
+SITE, LOOP, FUNCTION, OTHER, VECTOR, BACK, UP = 4, 0, 0x100, 0x200, 0x800, 0x900, 0xA00
 SAMPLE_IP, KERNEL, MMAP = 1, 1, 1
 
 
 def branch(at, to):
-    return 0x14000000 | (to - at) // 4 & 0x3ffffff
+    return 0x14000000 | (to - at) // 4 & 0x3FFFFFF
 
 
 def call(at, to):
@@ -30,7 +38,7 @@ def call(at, to):
 
 
 def unless_equal(at, to):
-    return 0x54000001 | ((to - at) // 4 & 0x7ffff) << 5
+    return 0x54000001 | ((to - at) // 4 & 0x7FFFF) << 5
 
 
 class Guest:
@@ -41,10 +49,18 @@ class Guest:
         self.loop = self.block(LOOP, NOP, NOP, call(8, FUNCTION))
         self.behind_site = self.block(SITE + 4, call(8, FUNCTION))
         self.site_on = self.block(SITE, NOP, call(8, FUNCTION))
-        self.function, self.returns = self.block(FUNCTION, NOP, ISB), self.block(FUNCTION + 8, NOP, RET)
-        self.again = self.block(0xc, unless_equal(0xc, LOOP))
-        self.leaves, self.other = self.block(0x10, branch(0x10, OTHER)), self.block(OTHER, NOP, NOP, NOP, BR)
-        self.handler, self.back, self.eret = self.block(VECTOR, NOP, NOP, ERET), self.block(BACK, NOP, ERET), self.block(BACK + 4, ERET)
+        self.function, self.returns = self.block(FUNCTION, NOP, ISB), self.block(
+            FUNCTION + 8, NOP, RET
+        )
+        self.again = self.block(0xC, unless_equal(0xC, LOOP))
+        self.leaves, self.other = self.block(0x10, branch(0x10, OTHER)), self.block(
+            OTHER, NOP, NOP, NOP, BR
+        )
+        self.handler, self.back, self.eret = (
+            self.block(VECTOR, NOP, NOP, ERET),
+            self.block(BACK, NOP, ERET),
+            self.block(BACK + 4, ERET),
+        )
         self.down, self.up = self.block(UP - 0x10, NOP, HVC), self.block(UP, NOP, RET)
         self.armed = self.only_in_log(LOOP, NOP, BRK)
         self.changed = self.only_in_log(LOOP, NOP, branch(SITE, 0x10))
@@ -82,7 +98,7 @@ class Guest:
             self.interrupted(LOOP)
         if number % 13 == 5:
             self.did((self.loop, 3), (self.function, 2), (self.returns, 2))
-            self.interrupted(0xc)
+            self.interrupted(0xC)
             self.did((self.again, 1))
 
     def trapped(self):
@@ -135,18 +151,28 @@ def kernel_event(kind, body, time):
 
 def recording(guest, time):
     """What a guest's perf would have written."""
-    raw = perfdata.ATTR.pack(1, 136, 9, 1, made.TYPE | SAMPLE_IP, 0, perfdata.SAMPLE_ID_ALL | 1 << 8).ljust(136, b"\0")
+    raw = perfdata.ATTR.pack(
+        1, 136, 9, 1, made.TYPE | SAMPLE_IP, 0, perfdata.SAMPLE_ID_ALL | 1 << 8
+    ).ljust(136, b"\0")
     name = b"[kernel.kallsyms]_text\0\0"
     place = kernel_event(MMAP, struct.pack("<iIQQQ", -1, 0, BASE, LENGTH, BASE) + name, 0)
     site = BASE + SITE
-    record = kernel_event(perfdata.TEXT_POKE, struct.pack("<QHH2I", site, 4, 4, NOP, branch(SITE, 0x10)) + b"\0" * 4, time)
+    record = kernel_event(
+        perfdata.TEXT_POKE,
+        struct.pack("<QHH2I", site, 4, 4, NOP, branch(SITE, 0x10)) + b"\0" * 4,
+        time,
+    )
     conversion = made.event(perfdata.TIME_CONV, struct.pack("<5Q8x", 0, 1, 0, 0, 0))
     return perfdata.PerfData([perfdata.Attribute(raw, (1,))], [conversion, place, record], {})
 
 
 def kcore(text):
     """An ELF file of the text."""
-    head = b"\x7fELF\2\1\1" + b"\0" * 9 + struct.pack("<HHIQQQIHHHHHH", 4, 183, 1, 0, 64, 0, 0, 64, 56, 1, 0, 0, 0)
+    head = (
+        b"\x7fELF\2\1\1"
+        + b"\0" * 9
+        + struct.pack("<HHIQQQIHHHHHH", 4, 183, 1, 0, 64, 0, 0, 64, 56, 1, 0, 0, 0)
+    )
     part = struct.pack("<IIQQQQQQ", 1, 7, 4096, BASE, 0, len(text), len(text), 4096)
     return (head + part).ljust(4096, b"\0") + bytes(text)
 
@@ -163,40 +189,62 @@ class CoreSight(unittest.TestCase):
         self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
         (self.folder / "log").write_bytes(self.guest.log.entries)
         (self.folder / "blocks").write_bytes(self.guest.log.blocks)
-        done = subprocess.run([self.program, "encode", "arm64", self.folder], check=True, capture_output=True, text=True)
+        done = subprocess.run(
+            [self.program, "encode", "arm64", self.folder],
+            check=True,
+            capture_output=True,
+            text=True,
+        )
         self.encoded = trace.parse(done.stdout)
 
     def decoded(self, parts):
         data = self.folder / "perf.data"
         (data / "kcore_dir").mkdir(parents=True, exist_ok=True)
-        (data / "data").write_bytes(perfdata.build(perfdata.with_trace(parts, perfdata.ETM, [(self.folder / "aux.0").read_bytes()])))
+        (data / "data").write_bytes(
+            perfdata.build(
+                perfdata.with_trace(parts, perfdata.ETM, [(self.folder / "aux.0").read_bytes()])
+            )
+        )
         (data / "kcore_dir/kcore").write_bytes(kcore(self.guest.text))
-        (data / "kcore_dir/kallsyms").write_text(f"{BASE:016x} T _stext\n{BASE:016x} T _text\n{BASE + LENGTH:016x} T _etext\n")
+        (data / "kcore_dir/kallsyms").write_text(
+            f"{BASE:016x} T _stext\n{BASE:016x} T _text\n{BASE + LENGTH:016x} T _etext\n"
+        )
         (data / "kcore_dir/modules").write_text("")
         own = trace.Tools(None, None, self.program, {}, PERF)
-        return trace.compare_branches(trace.Trace(own, self.folder, None, parts, self.encoded), data, PERF)
+        return trace.compare_branches(
+            trace.Trace(own, self.folder, None, parts, self.encoded), data, PERF
+        )
 
     def test_every_branch_is_decoded_as_it_was_executed(self):
         found = self.decoded(recording(self.guest, self.time))
-        self.assertEqual((found["executed"], found["wrong"], found["missing"], found["errors"], found.differs),
-                         (self.encoded["branches"], 0, 0, 0, []))
+        self.assertEqual(
+            (found["executed"], found["wrong"], found["missing"], found["errors"], found.differs),
+            (self.encoded["branches"], 0, 0, 0, []),
+        )
         self.assertGreater(found["executed"], 14_000)
         self.assertEqual(self.encoded["gaps"], 4)
 
     def test_without_the_record_it_is_not(self):
         parts = recording(self.guest, self.time)
-        self.assertGreater(self.decoded(perfdata.without_record(parts, parts.records()[0]))["wrong"], 1000)
+        self.assertGreater(
+            self.decoded(perfdata.without_record(parts, parts.records()[0]))["wrong"], 1000
+        )
 
     def test_nor_with_one_that_is_too_early(self):
         parts = recording(self.guest, self.time)
-        self.assertGreater(self.decoded(perfdata.with_time(parts, parts.records()[0], self.time - 5000))["wrong"], 10)
+        self.assertGreater(
+            self.decoded(perfdata.with_time(parts, parts.records()[0], self.time - 5000))["wrong"],
+            10,
+        )
 
     def test_nor_with_one_that_is_stamped_when_the_other_code_was_executed(self):
         parts = recording(self.guest, self.time)
-        record, = parts.records()
+        (record,) = parts.records()
         (self.folder / "text").write_bytes(struct.pack("<2Q", BASE, LENGTH) + self.guest.text)
         (self.folder / "time").write_bytes(struct.pack("<3Q", *parts.time_conversion()))
-        run = trace.Trace(trace.Tools(None, None, self.program, {}, PERF), self.folder, None, parts, self.encoded)
+        run = trace.Trace(
+            trace.Tools(None, None, self.program, {}, PERF), self.folder, None, parts, self.encoded
+        )
         self.assertEqual(trace.compare_text(run, parts)["wrong"], 0)
         wrong = trace.stamps([record], trace._windows(self.folder))
         self.assertLess(wrong[record.at].early, record.time)
@@ -207,7 +255,9 @@ class CoreSight(unittest.TestCase):
             self.assertGreater(self.decoded(moved)["wrong"], 0, function)
 
     def test_the_copy_is_read_as_that_of_a_guest_is(self):
-        self.assertEqual(list(replay.segments(io.BytesIO(kcore(self.guest.text)))), [(4096, BASE, LENGTH)])
+        self.assertEqual(
+            list(replay.segments(io.BytesIO(kcore(self.guest.text)))), [(4096, BASE, LENGTH)]
+        )
 
 
 if __name__ == "__main__":

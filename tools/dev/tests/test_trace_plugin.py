@@ -12,10 +12,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from textpoke import trace  # noqa: E402
 
-KERNEL = 0xffffffff80000000
+KERNEL = 0xFFFFFFFF80000000
 MARKER, CLOCK, CALLER = KERNEL + 0x1000, KERNEL + 0x2000, KERNEL + 0x3000
 NOP = b"\x13\0\0\0"
-CPU, TIME, TRAP, USER, END = range(0xf0000000, 0xf0000005)
+CPU, TIME, TRAP, USER, END = range(0xF0000000, 0xF0000005)
 WORDS = {CPU: 2, TIME: 2, TRAP: 3}
 EXCEPTION = 2
 
@@ -163,7 +163,19 @@ def setUpModule():
     place = Path(unittest.enterModuleContext(tempfile.TemporaryDirectory()))
     source, PLACE["program"] = place / "qemu.c", place / "qemu"
     source.write_text(QEMU)
-    subprocess.run(["gcc", *trace.WARNINGS, "-Werror", f"-I{trace.SOURCE}", trace.SOURCE / "plugin.c", source, "-o", PLACE["program"]], check=True)
+    subprocess.run(
+        [
+            "gcc",
+            *trace.WARNINGS,
+            "-Werror",
+            f"-I{trace.SOURCE}",
+            trace.SOURCE / "plugin.c",
+            source,
+            "-o",
+            PLACE["program"],
+        ],
+        check=True,
+    )
 
 
 class Guest(unittest.TestCase):
@@ -192,11 +204,23 @@ class Guest(unittest.TestCase):
         self.lines.append(f"run {number:x} {insns:x}")
 
     def words(self):
-        found = {"out": self.folder, "marker": f"{MARKER:x}", "low": "80200000", "text": f"{KERNEL:x}", "length": "100000", "clock": f"{CLOCK:x}"}
+        found = {
+            "out": self.folder,
+            "marker": f"{MARKER:x}",
+            "low": "80200000",
+            "text": f"{KERNEL:x}",
+            "length": "100000",
+            "clock": f"{CLOCK:x}",
+        }
         return [f"{name}={value}" for name, value in found.items()]
 
     def start(self, *words):
-        return subprocess.run([PLACE["program"], self.target, *words], input="\n".join(self.lines) + "\n", text=True, check=False).returncode
+        return subprocess.run(
+            [PLACE["program"], self.target, *words],
+            input="\n".join(self.lines) + "\n",
+            text=True,
+            check=False,
+        ).returncode
 
     def log(self):
         """[what, count, words...] of each entry."""
@@ -277,14 +301,19 @@ class Riscv(Guest):
         self.run_code(code, 2)
         self.lines.append(f"trap {CALLER + 4:x} {KERNEL + 0x5000:x}")
         self.run_code(vector)
-        self.assertEqual([entry[:2] for entry in self.log()][2:], [[code, 1], [TRAP, 2], [vector, 2]])
+        self.assertEqual(
+            [entry[:2] for entry in self.log()][2:], [[code, 1], [TRAP, 2], [vector, 2]]
+        )
 
     def test_instructions_have_two_bytes_or_four(self):
         self.code(CALLER, b"\x01\0", NOP)
         self.run_code(self.marker)
         self.log()
         first = 16 + 1 + 4
-        self.assertEqual((self.folder / "blocks").read_bytes()[first:], struct.pack("<QII", CALLER, 2, 6) + b"\2\4" + b"\x01\0" + NOP)
+        self.assertEqual(
+            (self.folder / "blocks").read_bytes()[first:],
+            struct.pack("<QII", CALLER, 2, 6) + b"\2\4" + b"\x01\0" + NOP,
+        )
 
     def test_without_a_clock_it_does_not_start(self):
         self.assertEqual(self.start(*self.words()[:-1]), 3)
@@ -323,7 +352,9 @@ class X86(Guest):
         self.set("rax", 0x12345678)
         self.set("rdx", 2)
         self.run_code(after)
-        self.assertEqual([entry for entry in self.log() if entry[0] == TIME], [[TIME, 2, 2, 0x212345678]])
+        self.assertEqual(
+            [entry for entry in self.log() if entry[0] == TIME], [[TIME, 2, 2, 0x212345678]]
+        )
 
 
 class Arm64(X86):
@@ -331,7 +362,7 @@ class Arm64(X86):
     back = "x7"
 
     def test_the_clock_is_what_it_was_read_into(self):
-        read = self.code(CALLER, struct.pack("<I", 0xd53be047))  # mrs x7, cntvct_el0
+        read = self.code(CALLER, struct.pack("<I", 0xD53BE047))  # mrs x7, cntvct_el0
         after = self.code(CALLER + 4)
         self.set(self.base, KERNEL)
         self.run_code(self.marker)

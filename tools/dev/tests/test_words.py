@@ -4,14 +4,53 @@
 import unittest
 
 from textpoke import errors, gates, patches, paths, words
-from tests.test_series import Case, setUpModule, write_tree  # noqa: F401  pylint: disable=unused-import
+from tests.test_series import (
+    Case,
+    setUpModule,
+    write_tree,
+)  # noqa: F401  pylint: disable=unused-import
 
 CORE = "kernel/text_poke/core.c"
 TERMS = paths.DEV / "terms.md"
-MARKED = ("who", "whom", "Whoever", "somebody", "someone", "nobody", "no one", "everybody", "anyone", "he", "his", "act as", "acts as",
-          "acted as", "acting\n * as", "listener", "Listeners", "deaf", "dawdles", "plugger")
-PLAIN = ("whose", "whole", "listens", "an event that listens", "the", "there", "act on", "no-mb-of-listener", "text_poke_listener_open()",
-         "<listener.h>", "listener.c", "nobody_runs()", "acts_as", "text_poke_dawdle()", "NR_WHO")
+MARKED = (
+    "who",
+    "whom",
+    "Whoever",
+    "somebody",
+    "someone",
+    "nobody",
+    "no one",
+    "everybody",
+    "anyone",
+    "he",
+    "his",
+    "act as",
+    "acts as",
+    "acted as",
+    "acting\n * as",
+    "listener",
+    "Listeners",
+    "deaf",
+    "dawdles",
+    "plugger",
+)
+PLAIN = (
+    "whose",
+    "whole",
+    "listens",
+    "an event that listens",
+    "the",
+    "there",
+    "act on",
+    "no-mb-of-listener",
+    "text_poke_listener_open()",
+    "<listener.h>",
+    "listener.c",
+    "nobody_runs()",
+    "acts_as",
+    "text_poke_dawdle()",
+    "NR_WHO",
+)
 
 
 class Words(unittest.TestCase):
@@ -28,12 +67,18 @@ class Words(unittest.TestCase):
                 self.assertIsNone(words.MARKED.search(f"Then {word}, says it."))
 
     def test_sentences_are_what_is_read(self):
-        for path, text, wanted in (("a.c", 'int who; /* one */ f("who /* who */"); // two\n', ("one", "two")),
-                                   ("a.S", "who:\n/* one\n * two */ nop\n", ("one", "two")),
-                                   ("a.litmus", 'C x\n(*\n * one: drop "B who"\n *)\nB who ; who:\n', ("one",)),
-                                   ("a.sh", "who # one\n# two\n", ("one", "two")),
-                                   ("a.patch", "Subject: one\n\ntwo\n---\ndiff --git a/a.c b/a.c\n+/* who */\n", ("one", "two")),
-                                   ("a.rst", "one, ``two``\n", ("one", "two"))):
+        for path, text, wanted in (
+            ("a.c", 'int who; /* one */ f("who /* who */"); // two\n', ("one", "two")),
+            ("a.S", "who:\n/* one\n * two */ nop\n", ("one", "two")),
+            ("a.litmus", 'C x\n(*\n * one: drop "B who"\n *)\nB who ; who:\n', ("one",)),
+            ("a.sh", "who # one\n# two\n", ("one", "two")),
+            (
+                "a.patch",
+                "Subject: one\n\ntwo\n---\ndiff --git a/a.c b/a.c\n+/* who */\n",
+                ("one", "two"),
+            ),
+            ("a.rst", "one, ``two``\n", ("one", "two")),
+        ):
             with self.subTest(path=path):
                 sentences = words.prose(path, text)
                 self.assertNotIn("who", sentences)
@@ -41,8 +86,10 @@ class Words(unittest.TestCase):
                     self.assertIn(word, sentences)
 
     def test_comments_that_hunks_add_are_read_in_their_lines(self):
-        text = ("Subject: x\n---\ndiff --git a/a.c b/a.c\n--- a/a.c\n+++ b/a.c\n@@ -1,5 +1,4 @@ who()\n  * who is there\n+ * one\n"
-                "-/* who */\n /* who\n+ * two */ f(\"who\");\ndiff --git a/b.sh b/b.sh\n@@ -0,0 +1 @@\n+who # three\n")
+        text = (
+            "Subject: x\n---\ndiff --git a/a.c b/a.c\n--- a/a.c\n+++ b/a.c\n@@ -1,5 +1,4 @@ who()\n  * who is there\n+ * one\n"
+            '-/* who */\n /* who\n+ * two */ f("who");\ndiff --git a/b.sh b/b.sh\n@@ -0,0 +1 @@\n+who # three\n'
+        )
         found = words.prose("a.patch", text).split("\n")
         lines = text.split("\n")
         self.assertNotIn("who", "".join(found[1:]))
@@ -59,14 +106,23 @@ class Words(unittest.TestCase):
                 self.assertTrue(words.MARKED.search(quotation))
 
     def test_a_quotation_is_left_out_of_its_file_alone(self):
-        (path, (quotation,)), = words.QUOTED.items()
+        ((path, (quotation,)),) = words.QUOTED.items()
         self.assertIsNone(words.MARKED.search(words.prose(path, f"It says {quotation}.")))
         self.assertTrue(words.MARKED.search(words.prose("a.rst", f"It says {quotation}.")))
 
     def test_the_page_says_which_they_are(self):
         text = TERMS.read_text()
         self.assertLess(text.count("\n"), 60)
-        for word in ("act as", "listener", "deaf", "dawdle", "plugger", "who", "somebody", "nobody"):
+        for word in (
+            "act as",
+            "listener",
+            "deaf",
+            "dawdle",
+            "plugger",
+            "who",
+            "somebody",
+            "nobody",
+        ):
             self.assertIn(word, text)
 
     def test_ours_have_none(self):
@@ -82,13 +138,29 @@ class Gate(Case):
 
     def test_it_tells_where(self):
         gates.words_are_plain()
-        for path, text, told in ((CORE, "int core;\n/*\n * The trap acts\n * as a call.\n */\n", f"{CORE}:3 has `acts as`, the first of 1 "),
-                                 ("README.md", "It is for those who trace.\nNobody else.\n", "README.md:1 has `who`, the first of 2 "),
-                                 ("arch/arm64/kernel/text_poke.c", "int arm64; // Without a listener\n", ":1 has `listener`")):
+        for path, text, told in (
+            (
+                CORE,
+                "int core;\n/*\n * The trap acts\n * as a call.\n */\n",
+                f"{CORE}:3 has `acts as`, the first of 1 ",
+            ),
+            (
+                "README.md",
+                "It is for those who trace.\nNobody else.\n",
+                "README.md:1 has `who`, the first of 2 ",
+            ),
+            (
+                "arch/arm64/kernel/text_poke.c",
+                "int arm64; // Without a listener\n",
+                ":1 has `listener`",
+            ),
+        ):
             with self.subTest(path=path):
                 before = (self.root / path).read_text() if (self.root / path).exists() else ""
                 write_tree(self.root, {path: text})
-                self.refused(gates.words_are_plain, told, "tools/dev/terms.md", code=errors.TEST_FAILED)
+                self.refused(
+                    gates.words_are_plain, told, "tools/dev/terms.md", code=errors.TEST_FAILED
+                )
                 write_tree(self.root, {path: before})
         gates.words_are_plain()
 
@@ -96,9 +168,16 @@ class Gate(Case):
         for name in ("0004-a.patch", "0001-a.6.12.30+.hunks", "1-fixes.cover"):
             path = f"{patches.FOLDER}/{name}"
             with self.subTest(path=path):
-                write_tree(self.root, {path: "Subject: a\n\nWhoever reads.\n---\n+/* Nobody reads. */\n"})
-                told = self.refused(gates.words_are_plain, f"{path}:3 has `Whoever`", code=errors.TEST_FAILED)
-                self.assertIn("the first of 1 " if not name.endswith(patches.COVER) else "the first of 2 ", told)
+                write_tree(
+                    self.root, {path: "Subject: a\n\nWhoever reads.\n---\n+/* Nobody reads. */\n"}
+                )
+                told = self.refused(
+                    gates.words_are_plain, f"{path}:3 has `Whoever`", code=errors.TEST_FAILED
+                )
+                self.assertIn(
+                    "the first of 1 " if not name.endswith(patches.COVER) else "the first of 2 ",
+                    told,
+                )
                 (self.root / path).unlink()
         gates.words_are_plain()
 

@@ -25,13 +25,27 @@ ffff800080020000 <read_timer>:
 ffff800080020000:	ret
 """
 SITES = worldswitch.Sites(
-    calls={"enter": {"sysreg", "panic"}, "sysreg": {"helper"}, "helper": set(), "panic": {"printk"}, "elsewhere": {"enter"}},
-    switch={"enter"}, outside={"load"}, traced={"printk", "elsewhere", "enter", "load"}, keyed={"enter", "elsewhere"},
-    unprobed={"sysreg", "helper"})
+    calls={
+        "enter": {"sysreg", "panic"},
+        "sysreg": {"helper"},
+        "helper": set(),
+        "panic": {"printk"},
+        "elsewhere": {"enter"},
+    },
+    switch={"enter"},
+    outside={"load"},
+    traced={"printk", "elsewhere", "enter", "load"},
+    keyed={"enter", "elsewhere"},
+    unprobed={"sysreg", "helper"},
+)
 KNOWN = [("enter", "panic"), ("outside", "load")]
-NAMES = ("the world switch calls nothing that can be traced", "the world switch calls nothing that has static keys",
-         "the world switch calls nothing that takes a probe", "what of hyp/vhe is outside of the range is known",
-         "what is accepted is there")
+NAMES = (
+    "the world switch calls nothing that can be traced",
+    "the world switch calls nothing that has static keys",
+    "the world switch calls nothing that takes a probe",
+    "what of hyp/vhe is outside of the range is known",
+    "what is accepted is there",
+)
 
 
 def failed(accepted=(), **changes):
@@ -43,8 +57,18 @@ def failed(accepted=(), **changes):
 
 class Reading(unittest.TestCase):
     def test_calls_and_jumps_are_followed(self):
-        self.assertEqual(worldswitch.branches(TEXT.splitlines()),
-                         {"__activate_traps": {"__activate_traps", "read_timer", "slow_path", "in_the_middle"}, "read_timer": set()})
+        self.assertEqual(
+            worldswitch.branches(TEXT.splitlines()),
+            {
+                "__activate_traps": {
+                    "__activate_traps",
+                    "read_timer",
+                    "slow_path",
+                    "in_the_middle",
+                },
+                "read_timer": set(),
+            },
+        )
 
     def test_a_relocation(self):
         line = "ffff8000804d8cc8  0000000000000403 R_AARCH64_RELATIVE                        -7fff7fb23000"
@@ -53,7 +77,9 @@ class Reading(unittest.TestCase):
 
     def test_a_section(self):
         line = "  [13] __jump_table      PROGBITS        ffff8000806b3000 6c3000 000014 00   A  0   0  4"
-        self.assertEqual(worldswitch.SECTION.match(line).groups(), ("ffff8000806b3000", "6c3000", "000014"))
+        self.assertEqual(
+            worldswitch.SECTION.match(line).groups(), ("ffff8000806b3000", "6c3000", "000014")
+        )
 
 
 class Judging(unittest.TestCase):
@@ -73,7 +99,9 @@ class Judging(unittest.TestCase):
         self.assertEqual(failed(traced={"sysreg", "helper"}), {NAMES[0]: "sysreg <- enter"})
 
     def test_what_is_in_the_range_is_not_called_elsewhere(self):
-        self.assertEqual(failed(switch={"enter", "sysreg", "helper"}, keyed={"sysreg"}, unprobed=set()), {})
+        self.assertEqual(
+            failed(switch={"enter", "sysreg", "helper"}, keyed={"sysreg"}, unprobed=set()), {}
+        )
 
     def test_a_function_outside_that_is_not_known(self):
         self.assertEqual(failed(outside={"load", "handler"}), {NAMES[3]: "handler"})
@@ -83,8 +111,10 @@ class Judging(unittest.TestCase):
 
     def test_only_the_caller_that_is_accepted(self):
         calls = SITES.calls | {"helper": {"panic"}}
-        self.assertEqual(failed(calls=calls, traced={"panic"}, unprobed={"sysreg", "helper", "panic"}),
-                         {NAMES[0]: "panic <- helper <- sysreg <- enter"})
+        self.assertEqual(
+            failed(calls=calls, traced={"panic"}, unprobed={"sysreg", "helper", "panic"}),
+            {NAMES[0]: "panic <- helper <- sysreg <- enter"},
+        )
         self.assertEqual(failed([("*", "pan*")], calls=calls, traced={"panic"}), {})
 
     def test_what_is_accepted_and_not_called(self):

@@ -26,6 +26,7 @@ FILES, GONE, WHAT = "files", "gone", "what"  # what a plan holds
 
 # What of the series is in a tree
 
+
 @dataclass(frozen=True)
 class Standing:
     """The patches of a tree: those it has, those it lacks, and those that are neither there nor not."""
@@ -39,11 +40,17 @@ class Standing:
     def refuse_for_apply(self, target, is_git):
         """One sentence for a tree that has the series, or another version of it, or a part."""
         if self.other:
-            raise Fail(USAGE, f"{target} has another version of the series ({self.whose or self.other[0].name} differs there): take that out first")
+            raise Fail(
+                USAGE,
+                f"{target} has another version of the series ({self.whose or self.other[0].name} differs there): take that out first",
+            )
         if self.there and self.lacking:
             first = self.lacking[0]
-            raise Fail(USAGE, f"{target} has the series, but lacks {len(self.lacking)} of its {len(self.there) + len(self.lacking)} patches, "
-                              f"the first of them `{first.subject}`: take out the others with {_how_out(target, is_git, self.there)}, then apply all")
+            raise Fail(
+                USAGE,
+                f"{target} has the series, but lacks {len(self.lacking)} of its {len(self.there) + len(self.lacking)} patches, "
+                f"the first of them `{first.subject}`: take out the others with {_how_out(target, is_git, self.there)}, then apply all",
+            )
         if self.there:
             raise Fail(USAGE, f"{target} has the series already: nothing to do")
 
@@ -99,7 +106,11 @@ def _levels(repo, target, after):
     blobs = repo.blobs({path: target / path for path in owned if (target / path).is_file()})
     levels = {path: None if os.path.lexists(target / path) else -1 for path in owned}
     for number, kept in enumerate(after):
-        levels |= {path: number for path, (_, blob) in kept.items() if path in blobs and blobs[path][1] == blob}
+        levels |= {
+            path: number
+            for path, (_, blob) in kept.items()
+            if path in blobs and blobs[path][1] == blob
+        }
     return levels
 
 
@@ -113,11 +124,21 @@ def standing(target, version):
         whole = [patch.at(version) for patch in whole]
         after = series.states(repo, whole, repo.blobs(have))
         with repo.index() as index:
-            index.add(repo.blobs({path: target / path for path in patches.upstreams(whole) if (target / path).is_file()}))
+            index.add(
+                repo.blobs(
+                    {
+                        path: target / path
+                        for path in patches.upstreams(whole)
+                        if (target / path).is_file()
+                    }
+                )
+            )
             look = _Look(index, _levels(repo, target, after))
             for number, patch in reversed(list(enumerate(whole))):
                 look.look(number, patch, after[number])
-            return Standing(*map(tuple, look.found.values()), _contents(repo, index, folder), look.whose)
+            return Standing(
+                *map(tuple, look.found.values()), _contents(repo, index, folder), look.whose
+            )
 
 
 def _contents(repo, index, folder):
@@ -125,10 +146,15 @@ def _contents(repo, index, folder):
     place = Path(folder) / "without"
     place.mkdir()
     series.check_out(repo, index, place)
-    return {str(path.relative_to(place)): (path.stat().st_mode, path.read_bytes()) for path in place.rglob("*") if path.is_file()}
+    return {
+        str(path.relative_to(place)): (path.stat().st_mode, path.read_bytes())
+        for path in place.rglob("*")
+        if path.is_file()
+    }
 
 
 # A folder without git
+
 
 def _stage(target, what, fill, gone=()):
     """Everything that is to be, under a temporary name until it is whole; then it is made so."""
@@ -170,6 +196,7 @@ def _prune(folder, top):
 
 # A git tree
 
+
 def _identity(target):
     """Who commits: the user as git knows them, else the patch's author."""
     try:
@@ -195,8 +222,11 @@ def _undo(target, before, who):
     try:
         porcelain(target, "reset", "-q", "--hard", before, clean=False, **who)
     except GitError as error:
-        raise Fail(INFRA, f"{target} cannot be put back to {before[:12]} now ({error.said.splitlines()[0]}): "
-                          "put that in order, then run the command again, which does it") from None
+        raise Fail(
+            INFRA,
+            f"{target} cannot be put back to {before[:12]} now ({error.said.splitlines()[0]}): "
+            "put that in order, then run the command again, which does it",
+        ) from None
     _mark(target).unlink(missing_ok=True)
 
 
@@ -213,7 +243,10 @@ def _recover(target):
         mark.unlink(missing_ok=True)
         return
     if (lock_file := mark.with_name("index.lock")).exists():
-        raise Fail(INFRA, f"an apply was interrupted in {target}, and git has left {lock_file}: remove it, then run the command again")
+        raise Fail(
+            INFRA,
+            f"an apply was interrupted in {target}, and git has left {lock_file}: remove it, then run the command again",
+        )
     if mark.with_name("rebase-apply").exists() and _ours_since(target, before):
         say("undoing an apply that was interrupted")
         _undo(target, before, _identity(target))
@@ -227,15 +260,31 @@ def _apply_git(small, target):
         mails = series.export(small, Path(folder) / "mails")
         mark.write_text(before)
         try:
-            porcelain(target, "-c", "am.threeWay=false", "-c", "commit.gpgSign=false", "am", "-q", "--no-3way", "--keep-cr",
-                      *map(str, mails), clean=False, **who)
+            porcelain(
+                target,
+                "-c",
+                "am.threeWay=false",
+                "-c",
+                "commit.gpgSign=false",
+                "am",
+                "-q",
+                "--no-3way",
+                "--keep-cr",
+                *map(str, mails),
+                clean=False,
+                **who,
+            )
         except BaseException as error:
             _undo(target, before, who)
             if isinstance(error, GitError):
-                raise Fail(INFRA, f"git am failed in {target} and was undone: {error.said.splitlines()[0]}") from None
+                raise Fail(
+                    INFRA, f"git am failed in {target} and was undone: {error.said.splitlines()[0]}"
+                ) from None
             raise
     mark.unlink()
-    say(f"the way back: git -C {shlex.quote(str(target))} reset --keep {before[:12]}, or make unapply")
+    say(
+        f"the way back: git -C {shlex.quote(str(target))} reset --keep {before[:12]}, or make unapply"
+    )
 
 
 def _must_be_clean(target):
@@ -243,12 +292,17 @@ def _must_be_clean(target):
         raise Fail(USAGE, f"{busy}, then run the command again")
     git.head(target)
     if porcelain(target, "status", "--porcelain", "--untracked-files=no"):
-        raise Fail(USAGE, f"{target} has uncommitted changes: commit or stash them, then run the command again")
+        raise Fail(
+            USAGE,
+            f"{target} has uncommitted changes: commit or stash them, then run the command again",
+        )
 
 
 def _are_last(target, wanted):
     """Whether a branch ends with these patches as commits, and nothing but them."""
-    return porcelain(target, "log", f"-{len(wanted)}", "--format=%s", "--reverse").splitlines() == [patch.subject for patch in wanted]
+    return porcelain(target, "log", f"-{len(wanted)}", "--format=%s", "--reverse").splitlines() == [
+        patch.subject for patch in wanted
+    ]
 
 
 def _by_git(wanted):
@@ -264,7 +318,10 @@ def _unapply_git(target, found):
     """The series' commits off the branch, if they are the last ones there: else only their owner knows what depends on them."""
     wanted = found.there
     if not _are_last(target, wanted):
-        raise Fail(USAGE, f"the last {len(wanted)} commits of {target} are not the series alone: take it out with {_by_git(wanted)}")
+        raise Fail(
+            USAGE,
+            f"the last {len(wanted)} commits of {target} are not the series alone: take it out with {_by_git(wanted)}",
+        )
     say(f"taking {len(wanted)} patches out of {target}")
     was = git.head(target)
     porcelain(target, "reset", "-q", "--keep", f"HEAD~{len(wanted)}", clean=False)
@@ -272,6 +329,7 @@ def _unapply_git(target, found):
 
 
 # The commands
+
 
 def _target(name):
     target = bases.user_tree()
@@ -305,7 +363,10 @@ def apply(dry=False):
     is_git = git.is_work_tree(target)
     with lock.folder(target):
         if dry and _is_interrupted(target, is_git):
-            raise Fail(USAGE, f"a command was interrupted in {target}, which `make apply` or `make unapply` brings to an end: nothing was done")
+            raise Fail(
+                USAGE,
+                f"a command was interrupted in {target}, which `make apply` or `make unapply` brings to an end: nothing was done",
+            )
         finished, found = _begin(target, is_git), standing(target, version)
         if finished == "apply" and found.there and not found.lacking and not found.other:
             say("done")
@@ -324,8 +385,10 @@ def apply(dry=False):
 def _tell(small, target, version):
     """What would be done."""
     touched = patches.upstreams(small.series)
-    say(f"{len(small.series)} patches would be applied to {target} (Linux {version}): "
-        f"{len(touched)} files would be changed, {len(small.entries)} added; nothing was done")
+    say(
+        f"{len(small.series)} patches would be applied to {target} (Linux {version}): "
+        f"{len(touched)} files would be changed, {len(small.entries)} added; nothing was done"
+    )
 
 
 def unapply():
@@ -336,8 +399,11 @@ def unapply():
     with lock.folder(target):
         finished, found = _begin(target, is_git), standing(target, version)
         if found.other:
-            raise Fail(USAGE, f"{target} has another version of the series ({found.whose or found.other[0].name} differs there): "
-                              "take it out with the tools of that version, or with git")
+            raise Fail(
+                USAGE,
+                f"{target} has another version of the series ({found.whose or found.other[0].name} differs there): "
+                "take it out with the tools of that version, or with git",
+            )
         if not found.there and not finished:
             raise Fail(USAGE, f"{target} does not have the series: nothing to do")
         if found.there:

@@ -29,7 +29,9 @@ class Arch:
     kunit_also: tuple = ()  # words on the kernel's command line with which KUnit's suites run once more
     selftests: tuple = ()  # targets of the kernel's own that make check runs, besides those for all
     counted: tuple = ()  # of these, TARGET:PROGRAM that count instructions, for a guest of their own that has such a counter
-    isolates: bool = False  # whether CPUs that run user mode without a tick are left alone when text changes
+    isolates: bool = (
+        False  # whether CPUs that run user mode without a tick are left alone when text changes
+    )
     scripts: tuple = ()  # scripts below the kernel's selftests that need nothing built, for check-full
     torture: tuple = ()  # what the torture test has to do here, besides what it does everywhere
     torture_append: str = ""  # words on the kernel's command line for that
@@ -39,7 +41,9 @@ class Arch:
     objtool: bool = False  # whether the kernel's build checks noinstr text for it
     llvm: str = ""  # why LLVM=1 is refused; empty: it is not
     lkdtm: str = ""  # why LKDTM's cases cannot be tried; empty: they can
-    kind_of: str = ""  # the architecture that this is another kind of; only check-full comes here by itself
+    kind_of: str = (
+        ""  # the architecture that this is another kind of; only check-full comes here by itself
+    )
 
     def __str__(self):
         """One that differs from an architecture's own, in its machine perhaps, goes by the same name."""
@@ -59,46 +63,107 @@ class Arch:
 # no_timer_check, as KVM's guests have it: where the host is busy too few ticks may come while the kernel waits for
 # them, and it panics ("IO-APIC + timer doesn't work").
 _X86 = Arch(
-    name="x86", cross="", target="bzImage", image="arch/x86/boot/bzImage", debarch="amd64", busybox="bookworm",
-    qemu="qemu-system-x86_64", machine="q35", cpu="max", console="console=ttyS0 earlyprintk=ttyS0 no_timer_check",
-    has_backend=True, kunit=("text_poke_catch_up", "text_poke_bpf"), selftests=("livepatch", "perf_events", "user_patch"),
-    objtool=True, isolates=True,
-    endings=("crash", "kexec"), torture=("livepatch", "calls-nmi"))
+    name="x86",
+    cross="",
+    target="bzImage",
+    image="arch/x86/boot/bzImage",
+    debarch="amd64",
+    busybox="bookworm",
+    qemu="qemu-system-x86_64",
+    machine="q35",
+    cpu="max",
+    console="console=ttyS0 earlyprintk=ttyS0 no_timer_check",
+    has_backend=True,
+    kunit=("text_poke_catch_up", "text_poke_bpf"),
+    selftests=("livepatch", "perf_events", "user_patch"),
+    objtool=True,
+    isolates=True,
+    endings=("crash", "kexec"),
+    torture=("livepatch", "calls-nmi"),
+)
 
 # QEMU's "max" would be an AMD processor that 32-bit kernels do not want two of.
-_I386 = replace(_X86, name="i386", debarch="i386", qemu="qemu-system-i386", cpu="Nehalem", kunit=(), selftests=(),
-                objtool=False, isolates=False, torture=(), endings=(), kind_of="x86")
+_I386 = replace(
+    _X86,
+    name="i386",
+    debarch="i386",
+    qemu="qemu-system-i386",
+    cpu="Nehalem",
+    kunit=(),
+    selftests=(),
+    objtool=False,
+    isolates=False,
+    torture=(),
+    endings=(),
+    kind_of="x86",
+)
 
 # pauth-impdef: the architected pointer authentication costs a third of the time under emulation.
 _ARM64 = Arch(
-    name="arm64", cross="aarch64-linux-gnu-", target="Image", image="arch/arm64/boot/Image", debarch="arm64",
-    busybox="bookworm", qemu="qemu-system-aarch64", machine="virt,gic-version=3", cpu="max,pauth-impdef=on",
-    console="console=ttyAMA0 earlycon", has_backend=True, kunit=("text_poke_stop", "text_poke_catch_up", "text_poke_bpf"),
+    name="arm64",
+    cross="aarch64-linux-gnu-",
+    target="Image",
+    image="arch/arm64/boot/Image",
+    debarch="arm64",
+    busybox="bookworm",
+    qemu="qemu-system-aarch64",
+    machine="virt,gic-version=3",
+    cpu="max,pauth-impdef=on",
+    console="console=ttyAMA0 earlycon",
+    has_backend=True,
+    kunit=("text_poke_stop", "text_poke_catch_up", "text_poke_bpf"),
     isolates=True,
-    selftests=("perf_events",), counted=("perf_events:remove_on_exec",),
+    selftests=("perf_events",),
+    counted=("perf_events:remove_on_exec",),
     # Then backtraces come by NMI, and the overflows of counters, in which the test reads.
-    torture=("pseudo-nmis", "calls-nmi"), torture_append="irqchip.gicv3_pseudo_nmi=1",
+    torture=("pseudo-nmis", "calls-nmi"),
+    torture_append="irqchip.gicv3_pseudo_nmi=1",
     # Not by kexec, batch or no batch: with 52 bits of addresses it dies as it copies page tables, with fewer the
     # second kernel dies when it comes to its timer.
-    endings=("crash",))
+    endings=("crash",),
+)
 
 _RISCV = Arch(
-    name="riscv", cross="riscv64-linux-gnu-", target="Image", image="arch/riscv/boot/Image", debarch="riscv64",
-    busybox="trixie", qemu="qemu-system-riscv64", machine="virt,aia=aplic-imsic", cpu="max",
+    name="riscv",
+    cross="riscv64-linux-gnu-",
+    target="Image",
+    image="arch/riscv/boot/Image",
+    debarch="riscv64",
+    busybox="trixie",
+    qemu="qemu-system-riscv64",
+    machine="virt,aia=aplic-imsic",
+    cpu="max",
     machines=("virt",),  # without AIA, firmware has the other harts fetch anew
-    console="console=ttyS0 earlycon=sbi", devices=("-bios", "default"), has_backend=True,
-    kunit=("text_poke_slot", "text_poke_catch_up", "text_poke_bpf", "riscv_ftrace"), isolates=True, base_fragments=("no-preempt",),
+    console="console=ttyS0 earlycon=sbi",
+    devices=("-bios", "default"),
+    has_backend=True,
+    kunit=("text_poke_slot", "text_poke_catch_up", "text_poke_bpf", "riscv_ftrace"),
+    isolates=True,
+    base_fragments=("no-preempt",),
     # It takes vmlinux only, and from vmlinux itself the relocations are removed that the kernel needs to boot.
-    endings=("crash", "kexec"), next_kernel="vmlinux.relocs",
-    lkdtm="Linux 6.12 on RISC-V panics at every BUG(), which it takes for one in an interrupt")
+    endings=("crash", "kexec"),
+    next_kernel="vmlinux.relocs",
+    lkdtm="Linux 6.12 on RISC-V panics at every BUG(), which it takes for one in an interrupt",
+)
 
 # The capabilities are mitigations that the emulation does not have and complains about.
 _POWERPC = Arch(
-    name="powerpc", cross="powerpc64le-linux-gnu-", target="vmlinux", image="vmlinux", debarch="ppc64el",
-    busybox="bookworm", qemu="qemu-system-ppc64",
-    machine="pseries,cap-cfpc=broken,cap-sbbc=broken,cap-ibs=broken,cap-ccf-assist=off", cpu="power9",
-    console="console=hvc0", sysrq="\x0f", has_backend=True, kunit=("text_poke_slot", "powerpc_ftrace"), kunit_also=("ftrace_mflr=remove",),
-    scripts=("powerpc/security/mitigation-patching.sh", "powerpc/mm/stress_code_patching.sh"))
+    name="powerpc",
+    cross="powerpc64le-linux-gnu-",
+    target="vmlinux",
+    image="vmlinux",
+    debarch="ppc64el",
+    busybox="bookworm",
+    qemu="qemu-system-ppc64",
+    machine="pseries,cap-cfpc=broken,cap-sbbc=broken,cap-ibs=broken,cap-ccf-assist=off",
+    cpu="power9",
+    console="console=hvc0",
+    sysrq="\x0f",
+    has_backend=True,
+    kunit=("text_poke_slot", "powerpc_ftrace"),
+    kunit_also=("ftrace_mflr=remove",),
+    scripts=("powerpc/security/mitigation-patching.sh", "powerpc/mm/stress_code_patching.sh"),
+)
 
 ARCHES = {arch.name: arch for arch in (_X86, _ARM64, _RISCV, _POWERPC, _I386)}
 

@@ -44,13 +44,19 @@ class Base:
 
 def _fields(path):
     """The `name: value` lines of a small text file."""
-    return dict(line.split(": ", 1) for line in paths.noted(path).splitlines() if ": " in line and not line.startswith("#"))
+    return dict(
+        line.split(": ", 1)
+        for line in paths.noted(path).splitlines()
+        if ": " in line and not line.startswith("#")
+    )
 
 
 def made_for():
     """What the series was made for: version, package, sha256, oldest and newest, each '' if not said."""
     known = _fields(paths.ROOT / "patches/v6.12/base")
-    return {name: known.get(name, "") for name in ("version", "package", "sha256", "oldest", "newest")}
+    return {
+        name: known.get(name, "") for name in ("version", "package", "sha256", "oldest", "newest")
+    }
 
 
 def _sublevel(version):
@@ -60,7 +66,9 @@ def _sublevel(version):
 def range():
     """The versions that the series is known to fit, in words."""
     known = made_for()
-    oldest, newest = (known[name] or known["version"] or "another base" for name in ("oldest", "newest"))
+    oldest, newest = (
+        known[name] or known["version"] or "another base" for name in ("oldest", "newest")
+    )
     return oldest if oldest == newest else f"{oldest} to {newest}"
 
 
@@ -70,8 +78,10 @@ def describe(base):
     if known["newest"] and _sublevel(base.version) > _sublevel(known["newest"]):
         known["newest"] = base.version
     tried = "".join(f"{name}: {known[name]}\n" for name in ("oldest", "newest") if known[name])
-    return (f"# SPDX-License-Identifier: GPL-2.0\n# {PACKAGE}, the tarball of which has this sha256; the oldest and the newest that fit\n"
-            f"version: {base.version}\npackage: {base.package}\nsha256: {base.sha256}\n{tried}")
+    return (
+        f"# SPDX-License-Identifier: GPL-2.0\n# {PACKAGE}, the tarball of which has this sha256; the oldest and the newest that fit\n"
+        f"version: {base.version}\npackage: {base.package}\nsha256: {base.sha256}\n{tried}"
+    )
 
 
 def version_of(tree):
@@ -80,7 +90,10 @@ def version_of(tree):
     text = makefile.read_text(errors="replace")[:1000] if makefile.exists() else ""
     found = dict(re.findall(r"^(VERSION|PATCHLEVEL|SUBLEVEL)\s*=\s*(\d+)", text, re.M))
     if len(found) != 3 or not (Path(tree) / "Kbuild").exists():
-        raise Fail(USAGE, f"{tree} is not a Linux source tree: name the folder that holds the kernel's Makefile")
+        raise Fail(
+            USAGE,
+            f"{tree} is not a Linux source tree: name the folder that holds the kernel's Makefile",
+        )
     if (int(found["VERSION"]), int(found["PATCHLEVEL"])) != SERIES:
         have = f"{found['VERSION']}.{found['PATCHLEVEL']}.{found['SUBLEVEL']}"
         raise Fail(INFRA, f"{tree} is Linux {have}: the series is for 6.12.y")
@@ -88,6 +101,7 @@ def version_of(tree):
 
 
 # The package
+
 
 def _cached(version):
     """The package in the cache, in the wanted version, or the newest when none is wanted."""
@@ -121,12 +135,18 @@ def _tarball(deb, part):
     part.mkdir(parents=True)
     if run(["dpkg-deb", "--extract", deb, part], what="opening the base", check=False):
         if not shutil.disk_usage(part).free > 2**28:
-            raise Fail(INFRA, f"the disk that holds {part} is full: make room and run the command again")
+            raise Fail(
+                INFRA, f"the disk that holds {part} is full: make room and run the command again"
+            )
         return None
     tarball = part / TARBALL
     wanted = made_for()
     sha256 = _sha256(tarball)
-    if deb.name.split("_")[1] == wanted["package"] and wanted["sha256"] and sha256 != wanted["sha256"]:
+    if (
+        deb.name.split("_")[1] == wanted["package"]
+        and wanted["sha256"]
+        and sha256 != wanted["sha256"]
+    ):
         return None
     return tarball, sha256
 
@@ -142,7 +162,10 @@ def _open_package(part):
         good = _tarball(deb, part)
     if not good:
         deb.unlink()
-        raise Fail(INFRA, f"{deb.name} from the mirror is not what patches/v6.12/base names: check the machine's apt sources")
+        raise Fail(
+            INFRA,
+            f"{deb.name} from the mirror is not what patches/v6.12/base names: check the machine's apt sources",
+        )
     return deb, *good
 
 
@@ -158,12 +181,27 @@ def _unpack(dest, stamp):
     deb, tarball, sha256 = _open_package(opened)
     say(f"unpacking {deb.name}")
     # --touch: whatever was built from another base is older than these files.
-    run(["tar", "--extract", "--xz", "--touch", "--no-same-owner", "--strip-components=1",
-         "--file", tarball, "--directory", part], what="unpacking the base")
+    run(
+        [
+            "tar",
+            "--extract",
+            "--xz",
+            "--touch",
+            "--no-same-owner",
+            "--strip-components=1",
+            "--file",
+            tarball,
+            "--directory",
+            part,
+        ],
+        what="unpacking the base",
+    )
     shutil.rmtree(opened)
     version = version_of(part)
     part.rename(dest)
-    stamp.write_text(f"for: {made_for()['package']}\nversion: {version}\npackage: {deb.name.split('_')[1]}\nsha256: {sha256}\n")
+    stamp.write_text(
+        f"for: {made_for()['package']}\nversion: {version}\npackage: {deb.name.split('_')[1]}\nsha256: {sha256}\n"
+    )
 
 
 def _unhide(dest):
@@ -181,7 +219,11 @@ def _debian():
     dest, stamp = paths.BUILD / "base-src", paths.BUILD / "base-src.stamp"
     with host.locked("base", paths.BUILD):
         known = _fields(stamp)
-        if not (dest.is_dir() and {*STAMP} <= set(known) and made_for()["package"] in (known["for"], known["package"])):
+        if not (
+            dest.is_dir()
+            and {*STAMP} <= set(known)
+            and made_for()["package"] in (known["for"], known["package"])
+        ):
             _unpack(dest, stamp)
             known = _fields(stamp)
         _unhide(dest)
@@ -189,6 +231,7 @@ def _debian():
 
 
 # The user's own tree
+
 
 def sources(tree):
     """The relative paths of a git tree's sources, without what was built in it."""
@@ -207,7 +250,10 @@ def _copy_git(tree, dest):
     wanted = sources(tree)
     listing = dest.with_name("files")
     listing.write_bytes(git.encode("\0".join(sorted(wanted))))
-    run(["rsync", "-a", "--from0", f"--files-from={listing}", f"{tree}/", f"{dest}/"], what=f"copying {tree}")
+    run(
+        ["rsync", "-a", "--from0", f"--files-from={listing}", f"{tree}/", f"{dest}/"],
+        what=f"copying {tree}",
+    )
     for name in set(_files(dest)) - wanted:
         (dest / name).unlink()
 
@@ -215,7 +261,9 @@ def _copy_git(tree, dest):
 def _copy_plain(tree, dest):
     """A folder without git cannot tell sources from what was built, so nothing may be built in it."""
     if (tree / ".config").exists() or (tree / "include/config").exists():
-        raise Fail(INFRA, f"{tree} has been built in: run `make mrproper` there, then the command again")
+        raise Fail(
+            INFRA, f"{tree} has been built in: run `make mrproper` there, then the command again"
+        )
     run(["rsync", "-a", "--delete", f"{tree}/", f"{dest}/"], what=f"copying {tree}")
 
 

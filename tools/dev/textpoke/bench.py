@@ -21,8 +21,7 @@ from statistics import median
 from . import arch as arches
 from . import benchfile, benchpage, boot, initramfs, kernel, markup, paths
 from .benchfile import BASE, SERIES
-from .benchrows import (MET, SIZES, THOUSANDS, TIMES, UNKNOWN, UNMET, VARIANT_ROWS,
-                        Row, rows_of)
+from .benchrows import MET, SIZES, THOUSANDS, TIMES, UNKNOWN, UNMET, VARIANT_ROWS, Row, rows_of
 from .errors import INFRA, OK, Fail
 from .say import run as command
 from .say import output, say
@@ -44,6 +43,7 @@ SYNCS, SITES = 4, 4096  # so many broadcasts for so many sites
 
 # What the guests sent
 
+
 def parse(text):
     """(case, metric) -> values, in the order of the repetitions."""
     found = {}
@@ -64,6 +64,7 @@ def merge(parts):
 
 # Judging
 
+
 @dataclass(frozen=True)
 class Judged:
     """A row with its figures: ratio (None if there is none), what is aimed at, and how it is."""
@@ -80,8 +81,14 @@ class Judged:
         """As words: what it is, base, series, ratio, target, verdict."""
         ratio = "-" if self.ratio is None else f"{self.ratio:.2f}"
         metric = self.row.metric
-        return (self.row.what, _cell(metric, self.base), _cell(metric, self.series), ratio,
-                self.target, self.verdict)
+        return (
+            self.row.what,
+            _cell(metric, self.base),
+            _cell(metric, self.series),
+            ratio,
+            self.target,
+            self.verdict,
+        )
 
 
 def _ratio(above, below):
@@ -111,7 +118,9 @@ def _against_other(row, arch, base, series):
 
 def _against_call(row, arch, base, series):
     """What others trace is not to make a call dearer; only the tracing counts, not the call."""
-    many, one, none = (series.get((row.case, metric)) for metric in (row.metric, row.other, "untraced"))
+    many, one, none = (
+        series.get((row.case, metric)) for metric in (row.metric, row.other, "untraced")
+    )
     ratio = (min(many) - min(none)) / (min(one) - min(none)) if many and one and none else None
     shown = "" if ratio is None else f" ({ratio:.2f})"
     return f"<= {row.limit} x one tracer{shown}", _verdict(ratio, row.limit)
@@ -130,7 +139,9 @@ def _against_delay(row, arch, base, series):
     """What traps cost elsewhere: by the median, as of stalls; on x86, whose base traps too, no more than there."""
     here, there = series.get((row.case, row.metric)), base.get((row.case, row.metric))
     if arch in TRAPPING_BASES:
-        return "<= 1.0 of base", _verdict(median(here) / median(there) if here and there else None, 1.0)
+        return "<= 1.0 of base", _verdict(
+            median(here) / median(there) if here and there else None, 1.0
+        )
     return "<= 1 ms", _verdict(median(here) if here else None, DELAY_LIMIT)
 
 
@@ -153,9 +164,15 @@ def _against_number(row, arch, base, series):
     return f"<= {row.limit}", _verdict(min(here) if here else None, row.limit)
 
 
-RULES = {"base": _against_base, "other": _against_other, "idle": _against_idle,
-         "delay": _against_delay, "call": _against_call, "broadcasts": _against_sites,
-         "number": _against_number}
+RULES = {
+    "base": _against_base,
+    "other": _against_other,
+    "idle": _against_idle,
+    "delay": _against_delay,
+    "call": _against_call,
+    "broadcasts": _against_sites,
+    "number": _against_number,
+}
 
 
 def _titled(row, arch):
@@ -166,12 +183,17 @@ def _titled(row, arch):
 
 def judge(row, arch, base, series):
     """A row, judged; a row without a rule has figures only."""
-    of_base, of_series = base.get((row.case, row.metric), []), series.get((row.case, row.metric), [])
+    of_base, of_series = base.get((row.case, row.metric), []), series.get(
+        (row.case, row.metric), []
+    )
     target, verdict = RULES[row.rule](row, arch, base, series) if row.rule else ("", "")
-    return Judged(_titled(row, arch), of_base, of_series, _ratio(of_series, of_base), target, verdict)
+    return Judged(
+        _titled(row, arch), of_base, of_series, _ratio(of_series, of_base), target, verdict
+    )
 
 
 # Printing
+
 
 def figure(metric, value):
     """A value with its unit; times in ms."""
@@ -195,7 +217,9 @@ def _cell(metric, values):
 def columns(rows):
     """Rows of words as columns."""
     widths = [max(map(len, column)) for column in zip(*rows)]
-    return ["  ".join(word.ljust(width) for word, width in zip(row, widths)).rstrip() for row in rows]
+    return [
+        "  ".join(word.ljust(width) for word, width in zip(row, widths)).rstrip() for row in rows
+    ]
 
 
 def table(judged):
@@ -203,8 +227,14 @@ def table(judged):
     return columns([HEAD, *(each.cells for each in judged)])
 
 
-GROWTH = (("on", "on"), ("off", "off"), ("ipis", "IPIs"), ("syncs", "syncs"), ("mappings", "mappings"),
-          ("memory", "memory"))
+GROWTH = (
+    ("on", "on"),
+    ("off", "off"),
+    ("ipis", "IPIs"),
+    ("syncs", "syncs"),
+    ("mappings", "mappings"),
+    ("memory", "memory"),
+)
 
 
 def growth(base, series):
@@ -212,7 +242,10 @@ def growth(base, series):
     rows = [("functions traced: base / series", *(name for _, name in GROWTH))]
     for case in SIZES:
         size = case.partition("-")[2] or f"all ({series[('sites', 'functions')][0]})"
-        cells = [f"{_smallest(base, case, metric)} / {_smallest(series, case, metric)}" for metric, _ in GROWTH]
+        cells = [
+            f"{_smallest(base, case, metric)} / {_smallest(series, case, metric)}"
+            for metric, _ in GROWTH
+        ]
         rows.append((size, *cells))
     return columns(rows)
 
@@ -232,11 +265,22 @@ def profile(found, case):
 
 
 # What shows where the time of a case goes: that of one probe is too short to be sampled.
-PROFILES = {"tracer": "tracer", "tracer-guarded": "tracer-guarded",
-            "kprobe": "kprobes", "kprobe-guarded": "kprobes-guarded", "kprobes": "kprobes",
-            "key": "key", "one-key": "one-key", "one-call": "one-call", "events": "events",
-            "module-calls": "module-calls", "call": "call",
-            "isolated": "tracer", "throttled": "tracer", "throttled-guarded": "tracer-guarded"}
+PROFILES = {
+    "tracer": "tracer",
+    "tracer-guarded": "tracer-guarded",
+    "kprobe": "kprobes",
+    "kprobe-guarded": "kprobes-guarded",
+    "kprobes": "kprobes",
+    "key": "key",
+    "one-key": "one-key",
+    "one-call": "one-call",
+    "events": "events",
+    "module-calls": "module-calls",
+    "call": "call",
+    "isolated": "tracer",
+    "throttled": "tracer",
+    "throttled-guarded": "tracer-guarded",
+}
 
 
 def _explained(series, case):
@@ -271,8 +315,12 @@ def waits(words, series, varied):
 
 def _variant(arch, words, base, series, varied):
     """The lines of the same series with a parameter."""
-    return ["", f"with {words}, which has no targets:", *table(judge_variant(arch, base, varied)),
-            *waits(words, series, varied)]
+    return [
+        "",
+        f"with {words}, which has no targets:",
+        *table(judge_variant(arch, base, varied)),
+        *waits(words, series, varied),
+    ]
 
 
 def counted(arch, judged):
@@ -285,10 +333,20 @@ def counted(arch, judged):
 def report(arch, base, series, others=None):
     """Every line of the result; others: the series with a parameter, parameter -> values."""
     judged = judge_all(arch, base, series)
-    varied = [line for words, values in (others or {}).items()
-              for line in _variant(arch, words, base, series, values)]
-    return [*table(judged), "", *growth(base, series), *varied, "", *explain(judged, series),
-            counted(arch, judged)]
+    varied = [
+        line
+        for words, values in (others or {}).items()
+        for line in _variant(arch, words, base, series, values)
+    ]
+    return [
+        *table(judged),
+        "",
+        *growth(base, series),
+        *varied,
+        "",
+        *explain(judged, series),
+        counted(arch, judged),
+    ]
 
 
 # Against another run
@@ -312,9 +370,12 @@ def _then_and_now(row, then, now):
     ratios = [_ratio(run[SERIES].get(key), run[BASE].get(key)) for run in (then, now)]
     smallest = [min(values) if values else None for values in found]
     word = _changed(*ratios) if all(ratios) else _changed(*smallest[2:])
-    return (row.what, *(figure(row.metric, each) if values else "-"
-                        for each, values in zip(smallest, found)),
-            *("-" if ratio is None else f"{ratio:.2f}" for ratio in ratios), word)
+    return (
+        row.what,
+        *(figure(row.metric, each) if values else "-" for each, values in zip(smallest, found)),
+        *("-" if ratio is None else f"{ratio:.2f}" for ratio in ratios),
+        word,
+    )
 
 
 def compared(arch, then, now):
@@ -324,11 +385,15 @@ def compared(arch, then, now):
 
 # Measuring
 
+
 def build_program(arch, folder):
     """The guest's program, static."""
     arch, program = arches.get(arch), folder / "bench"
     folder.mkdir(parents=True, exist_ok=True)
-    command([f"{arch.cross}gcc", "-static", "-O2", SOURCE, "-o", program, "-lpthread"], what="building bench")
+    command(
+        [f"{arch.cross}gcc", "-static", "-O2", SOURCE, "-o", program, "-lpthread"],
+        what="building bench",
+    )
     return program
 
 
@@ -337,7 +402,10 @@ def _received(result):
         with tarfile.open(result.out_tar) as tar:
             return tar.extractfile("bench.txt").read().decode()
     except (tarfile.TarError, KeyError, EOFError) as error:
-        raise Fail(INFRA, f"what the guest measured cannot be read ({error}): see its console, {result.log}") from None
+        raise Fail(
+            INFRA,
+            f"what the guest measured cannot be read ({error}): see its console, {result.log}",
+        ) from None
 
 
 def build_modules(arch, kdir, folder):
@@ -345,10 +413,22 @@ def build_modules(arch, kdir, folder):
     arch, dest = arches.get(arch), folder / kdir.name
     shutil.rmtree(dest, ignore_errors=True)
     shutil.copytree(MODULES, dest)
-    command(["make", "-s", f"-j{os.cpu_count()}", "-C", kdir, f"ARCH={arch.source}",
-             f"CROSS_COMPILE={arch.cross}", f"M={dest}", "modules"],
-            log=paths.LOGS / f"bench-modules-{kdir.name}.log", env=dict.fromkeys(kernel.UNSET),
-            what=f"building modules for {kdir.name}")
+    command(
+        [
+            "make",
+            "-s",
+            f"-j{os.cpu_count()}",
+            "-C",
+            kdir,
+            f"ARCH={arch.source}",
+            f"CROSS_COMPILE={arch.cross}",
+            f"M={dest}",
+            "modules",
+        ],
+        log=paths.LOGS / f"bench-modules-{kdir.name}.log",
+        env=dict.fromkeys(kernel.UNSET),
+        what=f"building modules for {kdir.name}",
+    )
     return {f"{MODULES.name}/{path.name}": path for path in sorted(dest.glob("*.ko"))}
 
 
@@ -358,8 +438,10 @@ def measure(arch, kdir, files, what=REPETITIONS, **how):
     result = boot.boot(arch, kdir, initrd, timeout=TIMEOUT, echo=False, **how)
     boot.report(result)
     if result.code != OK:
-        raise Fail(result.code, f"measuring {kdir.name} failed: {result.reason}; "
-                                f"its console is in {result.log}")
+        raise Fail(
+            result.code,
+            f"measuring {kdir.name} failed: {result.reason}; " f"its console is in {result.log}",
+        )
     return parse(_received(result))
 
 
@@ -398,8 +480,9 @@ def compare(arch, kernels):
     """Name -> values, the subjects booted in turn."""
     home = paths.BUILD / "bench" / arch
     program, found = build_program(arch, home), {}
-    files = {kdir: {"bench": program, **build_modules(arch, kdir, home)}
-             for kdir in kernels.values()}
+    files = {
+        kdir: {"bench": program, **build_modules(arch, kdir, home)} for kdir in kernels.values()
+    }
     boots = [(measure, f"measuring {number + 1} of {ROUNDS}") for number in range(ROUNDS)]
     alone = [(isolated, "an isolated CPU")] * arches.get(arch).isolates
     for do, doing in [*boots, (count, "counting"), *alone]:
@@ -411,6 +494,7 @@ def compare(arch, kernels):
 
 
 # What is left of it
+
 
 def leave(arch, found, then=None):
     """Write figures and page, and print all that there is to say."""
@@ -428,13 +512,21 @@ def shown(arch, found, others, then=None):
     """What the page shows."""
     base, series = found[BASE], found[SERIES]
     judged = judge_all(arch, base, series)
-    variants = {words: [each.cells for each in judge_variant(arch, base, values)]
-                for words, values in others.items()}
+    variants = {
+        words: [each.cells for each in judge_variant(arch, base, values)]
+        for words, values in others.items()
+    }
     return benchpage.Shown(
-        arch, counted(arch, judged), not any(each.verdict == UNMET for each in judged),
+        arch,
+        counted(arch, judged),
+        not any(each.verdict == UNMET for each in judged),
         (HEAD, *(each.cells for each in judged)),
         [(each.row.what, each.ratio) for each in judged if each.ratio is not None],
-        found, variants, explain(judged, series), compared(arch, then, found) if then else ())
+        found,
+        variants,
+        explain(judged, series),
+        compared(arch, then, found) if then else (),
+    )
 
 
 def main(options):
@@ -443,7 +535,9 @@ def main(options):
     # Before this run's own figures take its place.
     then = benchfile.read(named, arch) if named else None
     own = arches.get(arch).base_fragments
-    kernels = {BASE: kernel.build_kernel(arch, base=True, fragments=(*own, *BOTH)),
-               SERIES: kernel.build_kernel(arch, fragments=("bench", *BOTH))}
+    kernels = {
+        BASE: kernel.build_kernel(arch, base=True, fragments=(*own, *BOTH)),
+        SERIES: kernel.build_kernel(arch, fragments=("bench", *BOTH)),
+    }
     leave(arch, compare(arch, kernels), then)
     return OK

@@ -13,8 +13,10 @@ KIND, FORMAT = "text poke bench", 1
 
 def write(path, arch, found):
     """Name -> (case, metric) -> values, whole or not at all."""
-    subjects = {name: {f"{case} {metric}": numbers for (case, metric), numbers in values.items()}
-                for name, values in found.items()}
+    subjects = {
+        name: {f"{case} {metric}": numbers for (case, metric), numbers in values.items()}
+        for name, values in found.items()
+    }
     whole = {"kind": KIND, "format": FORMAT, "arch": arch, "subjects": subjects}
     patches.write(Path(path), json.dumps(whole, indent=1) + "\n")
 
@@ -48,12 +50,18 @@ def read(path, arch):
     try:
         of, found = _parsed(Path(path).read_text())
     except OSError as error:
-        raise Fail(USAGE, f"COMPARE={path} cannot be read ({error.strerror}): "
-                          "name a bench.json that `make bench` has left") from None
+        raise Fail(
+            USAGE,
+            f"COMPARE={path} cannot be read ({error.strerror}): "
+            "name a bench.json that `make bench` has left",
+        ) from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         why = str(error) if type(error) is ValueError else "its contents are of another kind"
         raise Fail(USAGE, f"COMPARE={path} is no bench.json of `make bench`: {why}") from None
     if of != arch:
-        raise Fail(USAGE, f"COMPARE={path} is of ARCH={of}, not of {arch}: "
-                          "only figures of one architecture can be compared")
+        raise Fail(
+            USAGE,
+            f"COMPARE={path} is of ARCH={of}, not of {arch}: "
+            "only figures of one architecture can be compared",
+        )
     return found

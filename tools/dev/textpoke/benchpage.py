@@ -14,8 +14,12 @@ TEMPLATE = "bench.html"
 CLASSES = {MET: "passed", UNMET: "failed"}
 BAR = 22  # pixels
 # What grows: a metric, what it is called, and how many of its units are one of that.
-CURVES = (("on", "function tracer on, ms", 1e6), ("off", "function tracer off, ms", 1e6),
-          ("ipis", "IPIs, on and off", 1), ("syncs", "syncs, on and off", 1))
+CURVES = (
+    ("on", "function tracer on, ms", 1e6),
+    ("off", "function tracer off, ms", 1e6),
+    ("ipis", "IPIs, on and off", 1),
+    ("syncs", "syncs, on and off", 1),
+)
 
 
 @dataclass(frozen=True)
@@ -36,8 +40,11 @@ class Shown:
 def _row(words):
     """What it is in the first cell, a verdict in the last, numbers in between."""
     first, *numbers, last = words
-    return [tag("td", first), *(tag("td", number, class_="number") for number in numbers),
-            tag("td", last, class_=CLASSES.get(last, ""))]
+    return [
+        tag("td", first),
+        *(tag("td", number, class_="number") for number in numbers),
+        tag("td", last, class_=CLASSES.get(last, "")),
+    ]
 
 
 def _table(rows):
@@ -50,9 +57,16 @@ def _bars(ratios):
     if not ratios:
         return tag("p", "Nothing was measured on both.")
     names = [what for what, _ in reversed(ratios)]
-    chart = plots.blank("HorizontalBar", "series / base: less is better", names,
-                        80 + BAR * len(names), x_labels=names, show_legend=False,
-                        truncate_label=-1, print_values=True)
+    chart = plots.blank(
+        "HorizontalBar",
+        "series / base: less is better",
+        names,
+        80 + BAR * len(names),
+        x_labels=names,
+        show_legend=False,
+        truncate_label=-1,
+        print_values=True,
+    )
     chart.value_formatter = "{:.2f}".format
     chart.add("series / base", [ratio for _, ratio in reversed(ratios)])
     return Safe(plots.drawn(chart))
@@ -66,8 +80,11 @@ def _sites(case, values):
 
 def points(values, metric, unit):
     """(sites, smallest value in its unit) of a kernel, for each size that was measured."""
-    return [(_sites(case, values), min(values[case, metric]) / unit)
-            for case in SIZES if values.get((case, metric))]
+    return [
+        (_sites(case, values), min(values[case, metric]) / unit)
+        for case in SIZES
+        if values.get((case, metric))
+    ]
 
 
 def _curve(found, metric, title, unit):
@@ -76,8 +93,9 @@ def _curve(found, metric, title, unit):
     lines = {name: line for name, line in lines.items() if line}
     if not lines:
         return ""
-    chart = plots.blank("XY", title, lines, 260, truncate_legend=40, x_title="sites",
-                        include_x_axis=True)
+    chart = plots.blank(
+        "XY", title, lines, 260, truncate_legend=40, x_title="sites", include_x_axis=True
+    )
     for name, line in lines.items():
         chart.add(name, line, dots_size=3)
     return plots.drawn(chart)
@@ -89,8 +107,11 @@ def _curves(found):
 
 
 def _variants(head, variants):
-    return Safe("".join(tag("h2", f"With {words}") + _table((head, *rows))
-                        for words, rows in variants.items()))
+    return Safe(
+        "".join(
+            tag("h2", f"With {words}") + _table((head, *rows)) for words, rows in variants.items()
+        )
+    )
 
 
 def _profiles(lines):
@@ -106,7 +127,15 @@ def _compared(rows):
 def write(path, shown):
     """The page, whole or not at all."""
     verdict = tag("p", shown.verdict, class_=f"verdict {'good' if shown.good else 'bad'}")
-    markup.write(path, TEMPLATE, title=shown.arch, verdict=verdict, table=_table(shown.rows),
-                 variants=_variants(shown.rows[0], shown.variants), bars=_bars(shown.ratios),
-                 curves=_curves(shown.found), profiles=_profiles(shown.profiles),
-                 compared=_compared(shown.compared))
+    markup.write(
+        path,
+        TEMPLATE,
+        title=shown.arch,
+        verdict=verdict,
+        table=_table(shown.rows),
+        variants=_variants(shown.rows[0], shown.variants),
+        bars=_bars(shown.ratios),
+        curves=_curves(shown.found),
+        profiles=_profiles(shown.profiles),
+        compared=_compared(shown.compared),
+    )

@@ -30,10 +30,12 @@ class Row:
 
 def _switched(what, case, on=None, off=None, syncs=None):
     """A knob's rows. on, off: what the series may take of the base; syncs: for both together."""
-    return (Row(f"{what} on", case, "on", "base" if on else "", on),
-            Row(f"{what} off", case, "off", "base" if off else "", off),
-            Row(f"{what}, IPIs on+off", case, "ipis", ""),
-            Row(f"{what}, syncs on+off", case, "syncs", "number" if syncs else "", syncs))
+    return (
+        Row(f"{what} on", case, "on", "base" if on else "", on),
+        Row(f"{what} off", case, "off", "base" if off else "", off),
+        Row(f"{what}, IPIs on+off", case, "ipis", ""),
+        Row(f"{what}, syncs on+off", case, "syncs", "number" if syncs else "", syncs),
+    )
 
 
 def _loaded(what, case, on=None):
@@ -69,8 +71,13 @@ SINGLE = (
 ISOLATING = tuple(name for name, arch in ARCHES.items() if arch.isolates)
 ISOLATED = tuple(
     Row(f"an isolated CPU, IPIs on+off: {what}", "isolated", metric, "number", 1, only=ISOLATING)
-    for what, metric in (("function tracer", "tracer"), ("static key", "key"),
-                         ("events/sched/enable", "events"), ("200 kprobe events", "probes")))
+    for what, metric in (
+        ("function tracer", "tracer"),
+        ("static key", "key"),
+        ("events/sched/enable", "events"),
+        ("200 kprobe events", "probes"),
+    )
+)
 
 TRACER = {"x86": 0.25, "arm64": 0.5, "riscv": 0.5, "powerpc": 0.5}
 ROWS = (
@@ -103,11 +110,15 @@ ROWS = (
     Row("listening: static key on", "key-guarded", "on", ""),
     Row("listening: static key off", "key-guarded", "off", ""),
     Row("poker with 1 % of its CPU: longest call elsewhere", "throttled", "longest", "delay"),
-    Row("poker with 1 % of its CPU: lost elsewhere", "throttled", "lost", "base",
-        {"x86": 1.0}),
+    Row("poker with 1 % of its CPU: lost elsewhere", "throttled", "lost", "base", {"x86": 1.0}),
     Row("listening: poker with 1 %, longest call", "throttled-guarded", "longest", "delay"),
-    Row("listening: poker with 1 %, lost elsewhere", "throttled-guarded", "lost", "base",
-        {"x86": 1.0}),
+    Row(
+        "listening: poker with 1 %, lost elsewhere",
+        "throttled-guarded",
+        "lost",
+        "base",
+        {"x86": 1.0},
+    ),
     Row("longest stall of an idle machine", "idle", "stall", ""),
     Row("a call that nobody traces, instructions", "call", "untraced", ""),
     # A nop is executed as well: what is gained is the move of a register, and its latency.
@@ -121,8 +132,11 @@ ROWS = (
 )
 
 # What is measured once more where a parameter makes it different.
-VARIANT_ROWS = tuple(replace(row, rule="") for row in ROWS
-                     if row.case in ("tracer", "tracer-guarded", "kprobe", "call", "entry"))
+VARIANT_ROWS = tuple(
+    replace(row, rule="")
+    for row in ROWS
+    if row.case in ("tracer", "tracer-guarded", "kprobe", "call", "entry")
+)
 
 
 def rows_of(arch):

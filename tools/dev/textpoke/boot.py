@@ -50,7 +50,14 @@ CONSOLE = {
     TERMINAL: ("-chardev", "stdio,id=console,mux=on,signal=off,logfile=console.log"),
     PIPE: ("-chardev", "file,id=console,path=/dev/stdout"),
 }
-INPUT = {PIPE: ("-chardev", "stdio,id=input", "-device", "virtserialport,chardev=input,name=org.textpoke.in")}
+INPUT = {
+    PIPE: (
+        "-chardev",
+        "stdio,id=input",
+        "-device",
+        "virtserialport,chardev=input,name=org.textpoke.in",
+    )
+}
 
 
 @dataclass
@@ -80,6 +87,7 @@ class Result:
 
 # The command
 
+
 def cores():
     """The CPUs that we may use."""
     return len(os.sched_getaffinity(0))
@@ -89,7 +97,7 @@ def split_append(append):
     """The kernel's parameters, and what is for /init: `--` and all after it."""
     for word in re.finditer(r'(?:"[^"]*"?|[^\s"])+', append):
         if word[0] == "--":
-            return append[:word.start()].strip(), append[word.start():].strip()
+            return append[: word.start()].strip(), append[word.start() :].strip()
     return append.strip(), ""
 
 
@@ -147,8 +155,12 @@ def default_timeout(smp, free):
 
 def _port(name):
     """A virtio port whose bytes end up in a file of the folder that QEMU runs in."""
-    return ("-chardev", f"file,id={name},path={name}",
-            "-device", f"virtserialport,chardev={name},name=org.textpoke.{name}")
+    return (
+        "-chardev",
+        f"file,id={name},path={name}",
+        "-device",
+        f"virtserialport,chardev={name},name=org.textpoke.{name}",
+    )
 
 
 def words(qemu_args):
@@ -156,21 +168,56 @@ def words(qemu_args):
     try:
         return shlex.split(qemu_args)
     except ValueError as error:
-        raise Fail(USAGE, f"QEMU_ARGS cannot be split into words ({error}): check its quotes") from None
+        raise Fail(
+            USAGE, f"QEMU_ARGS cannot be split into words ({error}): check its quotes"
+        ) from None
 
 
 def compose(arch, image, initrd, smp=2, append="", qemu_args="", mem=MEMORY, mode=BATCH, free=1):
     """QEMU's command, to be run in a folder of its own. pvpanic does not stop the guest: its report comes first."""
     return [
-        arch.qemu, "-M", arch.machine, "-cpu", arch.cpu, "-accel", accelerator(smp, free), "-smp", str(smp), "-m", mem,
-        "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-action", "panic=none", *arch.devices,
-        "-kernel", str(image), *(("-initrd", str(initrd)) if initrd else ()), "-append", command_line(arch, append),
-        *CONSOLE[mode], "-serial", "chardev:console", "-device", "virtio-serial-pci",
-        *_port("verdict"), *_port("out"), *INPUT.get(mode, ()), "-device", "pvpanic-pci",
-        "-qmp", f"unix:{SOCKET},server=on,wait=off", *words(qemu_args)]
+        arch.qemu,
+        "-M",
+        arch.machine,
+        "-cpu",
+        arch.cpu,
+        "-accel",
+        accelerator(smp, free),
+        "-smp",
+        str(smp),
+        "-m",
+        mem,
+        "-nodefaults",
+        "-no-user-config",
+        "-display",
+        "none",
+        "-no-reboot",
+        "-action",
+        "panic=none",
+        *arch.devices,
+        "-kernel",
+        str(image),
+        *(("-initrd", str(initrd)) if initrd else ()),
+        "-append",
+        command_line(arch, append),
+        *CONSOLE[mode],
+        "-serial",
+        "chardev:console",
+        "-device",
+        "virtio-serial-pci",
+        *_port("verdict"),
+        *_port("out"),
+        *INPUT.get(mode, ()),
+        "-device",
+        "pvpanic-pci",
+        "-qmp",
+        f"unix:{SOCKET},server=on,wait=off",
+        *words(qemu_args),
+    ]
 
 
 # QEMU's version
+
 
 def parse_version(text):
     """(major, minor) in what `qemu --version` prints."""
@@ -185,8 +232,11 @@ def qemu_version(program):
     line = output([program, "--version"], what=f"asking {program} for its version").splitlines()[0]
     if parse_version(line) < OLDEST_QEMU:
         wanted = ".".join(map(str, OLDEST_QEMU))
-        raise Fail(MISSING, f"{program} is too old ({line}): it loses changes to code that another CPU is translating; "
-                            f"install QEMU {wanted} or newer, as `make setup` does")
+        raise Fail(
+            MISSING,
+            f"{program} is too old ({line}): it loses changes to code that another CPU is translating; "
+            f"install QEMU {wanted} or newer, as `make setup` does",
+        )
     return line
 
 
@@ -200,6 +250,7 @@ def _good_qemu(arch):
 
 
 # A boot's folder
+
 
 def _changed(path):
     """When; now, if another boot has just removed it."""
@@ -252,6 +303,7 @@ def _folder(arch):
 
 # The run
 
+
 @contextlib.contextmanager
 def _terminal_kept(mode):
     """QEMU changes the terminal's settings; they are put back even when it is killed."""
@@ -267,7 +319,13 @@ class Run:
     """One running QEMU and all that is known of its guest."""
 
     def __init__(self, command, folder, mode, console, timeout, grace=PANIC_GRACE, sysrq=""):
-        self.folder, self.mode, self.console, self.grace, self.sysrq = folder, mode, console, grace, sysrq
+        self.folder, self.mode, self.console, self.grace, self.sysrq = (
+            folder,
+            mode,
+            console,
+            grace,
+            sysrq,
+        )
         self.qmp, self.picker = Qmp(), selectors.DefaultSelector()
         self.began = time.monotonic()
         self.limit = self.began + timeout if timeout else float("inf")
@@ -275,8 +333,13 @@ class Run:
         self.errors = open(folder / "qemu.log", "wb")
         # QEMU must not outlive these tools, however they end.
         self.process = subprocess.Popen(
-            command, cwd=folder, preexec_fn=functools.partial(die_with_us, signal.SIGKILL), stderr=self.errors,
-            stdin=subprocess.PIPE if mode == BATCH else None, stdout=None if mode == TERMINAL else subprocess.PIPE)
+            command,
+            cwd=folder,
+            preexec_fn=functools.partial(die_with_us, signal.SIGKILL),
+            stderr=self.errors,
+            stdin=subprocess.PIPE if mode == BATCH else None,
+            stdout=None if mode == TERMINAL else subprocess.PIPE,
+        )
         if self.process.stdout:
             self.picker.register(self.process.stdout, selectors.EVENT_READ)
 
@@ -292,7 +355,9 @@ class Run:
         self.qmp.read()
         if self.qmp.closed:
             self.picker.unregister(self.qmp)
-        self.panicked = self.panicked or any(event["event"] == "GUEST_PANICKED" for event in self.qmp.events)
+        self.panicked = self.panicked or any(
+            event["event"] == "GUEST_PANICKED" for event in self.qmp.events
+        )
 
     def _shorten(self, grace):
         self.limit = min(self.limit, time.monotonic() + grace)
@@ -362,7 +427,9 @@ class Run:
 
     def shutdown(self):
         """QEMU's reason for its end; '' if it gave none."""
-        reasons = [event["data"]["reason"] for event in self.qmp.events if event["event"] == "SHUTDOWN"]
+        reasons = [
+            event["data"]["reason"] for event in self.qmp.events if event["event"] == "SHUTDOWN"
+        ]
         return reasons[-1] if reasons else ""
 
     def said(self):
@@ -371,6 +438,7 @@ class Run:
 
 
 # What it means
+
 
 def _went_wrong(panicked, restarted, timed_out, verdict, shutdown, status):
     """(code, reason) of a guest that did not end by itself in good order, or None.
@@ -382,7 +450,11 @@ def _went_wrong(panicked, restarted, timed_out, verdict, shutdown, status):
     if shutdown == "guest-reset" and not restarted:
         return PANIC, "the guest was reset without a word (a panic, or a triple fault)"
     if timed_out:
-        gave = f"it gave the verdict {verdict} but did not power off" if verdict else "no verdict in time"
+        gave = (
+            f"it gave the verdict {verdict} but did not power off"
+            if verdict
+            else "no verdict in time"
+        )
         return HANG, f"the guest hung: {gave}"
     if status:
         return INFRA, f"QEMU ended by itself (status {status})"
@@ -411,21 +483,45 @@ def _result(run, command, version, out):
         console.feed((run.folder / "console.log").read_bytes())
         run.console = console
     panicked = run.panicked or (run.timed_out and run.console.panicked)
-    code, reason, verdict = judge(panicked, run.console.restarted, run.timed_out, run.verdict_text(), run.shutdown(),
-                                  run.process.returncode)
+    code, reason, verdict = judge(
+        panicked,
+        run.console.restarted,
+        run.timed_out,
+        run.verdict_text(),
+        run.shutdown(),
+        run.process.returncode,
+    )
     if code == INFRA and run.said():
         reason = f"{reason}: {run.said().splitlines()[-1]}"
     tar = run.folder / "out"
     if out:
         tar = Path(shutil.move(tar, out))
-    return Result(code, reason, run.folder / "console.log", tar, verdict, run.console.badness, run.console.tail(),
-                  time.monotonic() - run.began, version, shlex.join(command))
+    return Result(
+        code,
+        reason,
+        run.folder / "console.log",
+        tar,
+        verdict,
+        run.console.badness,
+        run.console.tail(),
+        time.monotonic() - run.began,
+        version,
+        shlex.join(command),
+    )
 
 
 def _run(command, folder, mode, echo, timeout, grace=PANIC_GRACE, sysrq=""):
     """Run QEMU to its end; the Run with all that was seen."""
     with open(folder / "console.log", "wb") as log, _terminal_kept(mode):
-        run = Run(command, folder, mode, Console(None if mode == TERMINAL else log, echo), timeout, grace, sysrq)
+        run = Run(
+            command,
+            folder,
+            mode,
+            Console(None if mode == TERMINAL else log, echo),
+            timeout,
+            grace,
+            sysrq,
+        )
         try:
             run.watch()
         finally:
@@ -459,8 +555,21 @@ def _announce(command, folder):
     say(f"QEMU: cd {shlex.quote(str(folder))} && {shlex.join(command)}")
 
 
-def boot(arch, kernel_path, initrd, smp=2, append="", qemu_args="", timeout=None, out=None, interactive=False,
-         mem=MEMORY, echo=True, turns=False, grace=PANIC_GRACE):
+def boot(
+    arch,
+    kernel_path,
+    initrd,
+    smp=2,
+    append="",
+    qemu_args="",
+    timeout=None,
+    out=None,
+    interactive=False,
+    mem=MEMORY,
+    echo=True,
+    turns=False,
+    grace=PANIC_GRACE,
+):
     """Boot a build folder or an image with an initramfs; returns the Result.
 
     out   where the tar stream of the guest's files goes (default: beside the log)
@@ -472,15 +581,21 @@ def boot(arch, kernel_path, initrd, smp=2, append="", qemu_args="", timeout=None
     image = kernel.image_of(arch, kernel_path).absolute()
     version, mode, folder = _good_qemu(arch), _mode(interactive), _folder(arch)
     free = 1 if turns else enough_cores(smp)
-    command = compose(arch, image, initrd and Path(initrd).absolute(), smp, append, qemu_args, mem, mode, free)
+    command = compose(
+        arch, image, initrd and Path(initrd).absolute(), smp, append, qemu_args, mem, mode, free
+    )
     _announce(command, folder)
     reproduce.write(folder, command, version, kernel_path)
     if smp > free and not turns:
-        say(f"{free} of {cores()} CPUs are free here: the guest's {smp} take turns, which is slower")
+        say(
+            f"{free} of {cores()} CPUs are free here: the guest's {smp} take turns, which is slower"
+        )
     if timeout is None and not interactive:
         timeout = default_timeout(smp, free)
     timeout = timeout and max(timeout, _least)
-    return _result(_run(command, folder, mode, echo, timeout, grace, arch.sysrq), command, version, out)
+    return _result(
+        _run(command, folder, mode, echo, timeout, grace, arch.sysrq), command, version, out
+    )
 
 
 def identity(arch, kernel_path, initrd, append="", smp=2, qemu_args="", mem=MEMORY, **how):
@@ -489,22 +604,38 @@ def identity(arch, kernel_path, initrd, append="", smp=2, qemu_args="", mem=MEMO
     command = compose(arch, "kernel", initrd and "initrd", smp, append, qemu_args, mem)
     _good_qemu(arch)
     files = [kernel.image_of(arch, kernel_path), *[Path(initrd)] * bool(initrd)]
-    return [command, sorted(f"{name}={value}" for name, value in how.items()), files,
-            made.packages(*host.QEMU[arch.name]), list(made.programs(arch.qemu))]
+    return [
+        command,
+        sorted(f"{name}={value}" for name, value in how.items()),
+        files,
+        made.packages(*host.QEMU[arch.name]),
+        list(made.programs(arch.qemu)),
+    ]
 
 
 def report(result):
     """How it went, in a line; what came last on the console when it went wrong."""
     if result.code in (PANIC, HANG, INFRA):
-        print("\n".join(["--- the console's last lines", *result.tail, "---"]), file=sys.stderr, flush=True)
+        print(
+            "\n".join(["--- the console's last lines", *result.tail, "---"]),
+            file=sys.stderr,
+            flush=True,
+        )
     where = f"; registers.txt and tasks.txt in {result.folder}" if result.code == HANG else ""
-    complaints = f"; the kernel complained {len(result.badness)} times, first: {result.badness[0].strip()}" if result.badness else ""
-    say(f"{result.reason} ({result.seconds:.0f} s, {result.qemu}){complaints}{where}; console log: {result.log}")
+    complaints = (
+        f"; the kernel complained {len(result.badness)} times, first: {result.badness[0].strip()}"
+        if result.badness
+        else ""
+    )
+    say(
+        f"{result.reason} ({result.seconds:.0f} s, {result.qemu}){complaints}{where}; console log: {result.log}"
+    )
     if result.code != OK:
         say(f"once more: {result.folder / reproduce.NAME}")
 
 
 # The commands
+
 
 def _kernel(options):
     """KDIR, or the default kernel, built if need be."""
@@ -518,8 +649,19 @@ def _boot(options, job, interactive):
     initrd, qemu_args = options.get("INITRD"), options.get("QEMU_ARGS", "")
     kernel_path = _kernel(options)
     if not initrd:
-        initrd = initramfs.build_initramfs(options.arch, job=job, args=[str(smp)] if job else (), kdir=kernel_path)
-    result = boot(options.arch, kernel_path, initrd, smp, options.get("APPEND", ""), qemu_args, timeout, interactive=interactive)
+        initrd = initramfs.build_initramfs(
+            options.arch, job=job, args=[str(smp)] if job else (), kdir=kernel_path
+        )
+    result = boot(
+        options.arch,
+        kernel_path,
+        initrd,
+        smp,
+        options.get("APPEND", ""),
+        qemu_args,
+        timeout,
+        interactive=interactive,
+    )
     report(result)
     return result.code
 

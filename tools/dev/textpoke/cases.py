@@ -70,6 +70,7 @@ class Outcome:
 
 # What there is
 
+
 def _values(lines, key, name):
     """What a case's lines say of a key for an architecture."""
     for line in lines:
@@ -84,7 +85,9 @@ def _parsed(path):
             continue
         line = LINE.fullmatch(text)
         if not line or set(line["arches"].split()) - set(arches.ARCHES):
-            raise Fail(INFRA, f"{path}:{number} is not `append, qemu or file [ARCH...]: VALUE`: correct it")
+            raise Fail(
+                INFRA, f"{path}:{number} is not `append, qemu or file [ARCH...]: VALUE`: correct it"
+            )
         yield line
 
 
@@ -92,7 +95,9 @@ def boots(folder, name):
     """A case's boots on an architecture, at least one."""
     lines = list(_parsed(folder / "boot"))
     qemu, files = " ".join(_values(lines, "qemu", name)), tuple(_values(lines, "file", name))
-    return [Case(folder, append, qemu, files) for append in list(_values(lines, "append", name)) or [""]]
+    return [
+        Case(folder, append, qemu, files) for append in list(_values(lines, "append", name)) or [""]
+    ]
 
 
 def load(name, only=""):
@@ -100,18 +105,34 @@ def load(name, only=""):
     folders = sorted(path.parent for path in FOLDER.glob("*/case.c"))
     wanted = [folder for folder in folders if fnmatch(folder.name, f"{only}*")]
     if not wanted:
-        raise Fail(USAGE, f"CASE={only} matches none of the cases: {', '.join(folder.name for folder in folders)}")
+        raise Fail(
+            USAGE,
+            f"CASE={only} matches none of the cases: {', '.join(folder.name for folder in folders)}",
+        )
     return [case for folder in wanted for case in boots(folder, name)]
 
 
 # One guest
 
+
 def _program(name, case):
     """The case's program, static."""
     program = paths.BUILD / "cases" / name / case.name
     program.parent.mkdir(parents=True, exist_ok=True)
-    run([f"{arches.get(name).cross}gcc", "-static", "-pthread", "-O2", "-Wall", case.folder / "case.c", "-o", program],
-        log=paths.LOGS / f"case-{case.name}-{name}.log", what=f"building {case.name}")
+    run(
+        [
+            f"{arches.get(name).cross}gcc",
+            "-static",
+            "-pthread",
+            "-O2",
+            "-Wall",
+            case.folder / "case.c",
+            "-o",
+            program,
+        ],
+        log=paths.LOGS / f"case-{case.name}-{name}.log",
+        what=f"building {case.name}",
+    )
     return program
 
 
@@ -125,13 +146,22 @@ def outcome(result, text):
     """What became of a guest: text is what the case has printed."""
     said = tuple(text.splitlines())
     if result.code not in (OK, TEST_FAILED):
-        return Outcome(FAILED, ENDED.get(result.code, "FAIL"), "; ".join([result.reason, *result.badness[:1]]), tuple(result.tail))
+        return Outcome(
+            FAILED,
+            ENDED.get(result.code, "FAIL"),
+            "; ".join([result.reason, *result.badness[:1]]),
+            tuple(result.tail),
+        )
     if result.verdict == SKIP:
         return Outcome(SKIPPED, WORDS[SKIPPED], _why(said), said)
     if result.verdict != 0 or not said:
-        return Outcome(FAILED, WORDS[FAILED], _why(said) or f"its exit status is {result.verdict}", said)
+        return Outcome(
+            FAILED, WORDS[FAILED], _why(said) or f"its exit status is {result.verdict}", said
+        )
     if result.badness:
-        return Outcome(FAILED, WORDS[FAILED], f"the kernel complained: {result.badness[0].strip()}", said)
+        return Outcome(
+            FAILED, WORDS[FAILED], f"the kernel complained: {result.badness[0].strip()}", said
+        )
     return Outcome(PASSED, WORDS[PASSED], "", said)
 
 
@@ -142,10 +172,15 @@ def try_on(name, kdir, case, program):
     initrd = initramfs.build_initramfs(name, extra=extra, job=JOB)
     result = tests.in_guest(name, kdir, initrd, case.append, timeout=TIMEOUT, qemu_args=case.qemu)
     how = outcome(result, tests.sent(result, "case.txt"))
-    return how if how.status == PASSED else Outcome(how.status, how.word, f"{how.why}; console log: {result.log}", how.said)
+    return (
+        how
+        if how.status == PASSED
+        else Outcome(how.status, how.word, f"{how.why}; console log: {result.log}", how.said)
+    )
 
 
 # Both kernels
+
 
 @dataclass(frozen=True)
 class Row:
@@ -165,7 +200,11 @@ class Row:
 
 def judge(row, expected):
     """The result of a case. Only an end that it has on the base as well may be excused."""
-    title, words, said = f"cases: {row.case.title}", row.words, row.series.said if row.series.status == FAILED else ()
+    title, words, said = (
+        f"cases: {row.case.title}",
+        row.words,
+        row.series.said if row.series.status == FAILED else (),
+    )
     if row.series.status != PASSED and row.base.status == PASSED:
         return Result(title, FAILED, f"{words}; it passes on the base", before=said)
     return known.judge(Result(title, row.series.status, words, before=said), expected)
@@ -181,8 +220,12 @@ def table(rows):
 def kernels(name):
     """Which kernel -> its folder, both built."""
     host.need(*host.BUILD)
-    return {BASE: kernel.build_kernel(name, base=True, fragments=(FRAGMENT, *arches.get(name).base_fragments)),
-            SERIES: kernel.build_kernel(name, fragments=(FRAGMENT,))}
+    return {
+        BASE: kernel.build_kernel(
+            name, base=True, fragments=(FRAGMENT, *arches.get(name).base_fragments)
+        ),
+        SERIES: kernel.build_kernel(name, fragments=(FRAGMENT,)),
+    }
 
 
 def _row(name, kdirs, case):

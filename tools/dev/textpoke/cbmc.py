@@ -33,7 +33,15 @@ SOURCE, UNWIND, PROOF, MUTANT = "source", "unwind", "proof", "mutant"
 PACKAGES = ("cbmc", "libc6", "libgcc-s1", "libstdc++6", "minisat")
 SUITE = "trixie"
 # The kernel is compiled with -fwrapv: overflow is not an error.
-FLAGS = ("--64", "--no-standard-checks", "--object-bits", "12", "--slice-formula", "--stop-on-fail", "--unwinding-assertions")
+FLAGS = (
+    "--64",
+    "--no-standard-checks",
+    "--object-bits",
+    "12",
+    "--slice-formula",
+    "--stop-on-fail",
+    "--unwinding-assertions",
+)
 UNWOUND = "34"
 # Seconds; the longest takes some ten of them, where nothing else runs.
 TIMEOUT = 600
@@ -73,7 +81,9 @@ class Harness:
 def _mutant(path, text, proofs):
     match = _MUTANT.fullmatch(text.strip())
     if not match:
-        raise claims.broken(path, f'`mutant {claims.one_line(text)}` is not NAME in FUNCTION: "TEXT" -> "TEXT"')
+        raise claims.broken(
+            path, f'`mutant {claims.one_line(text)}` is not NAME in FUNCTION: "TEXT" -> "TEXT"'
+        )
     mutant = Mutant(*match.groups())
     if mutant.proof not in proofs:
         raise claims.broken(path, f"mutant {mutant.name} names {mutant.proof}, which is no proof")
@@ -89,21 +99,31 @@ def parse(path, text):
     for kind in (SOURCE, PROOF):
         if not said[kind]:
             raise claims.broken(path, f"its first comment names no {kind}")
-    return Harness(path, tuple(map(claims.one_line, said[SOURCE])), claims.one_line(" ".join(said[UNWIND]) or UNWOUND), proofs,
-                   tuple(_mutant(path, one, proofs) for one in said[MUTANT]))
+    return Harness(
+        path,
+        tuple(map(claims.one_line, said[SOURCE])),
+        claims.one_line(" ".join(said[UNWIND]) or UNWOUND),
+        proofs,
+        tuple(_mutant(path, one, proofs) for one in said[MUTANT]),
+    )
 
 
 def mutated(harness, texts, mutant):
     """The sources, name -> text, with a mutant's text replaced in the one place where it is."""
     places = [name for name, text in texts.items() for _ in range(text.count(mutant.old))]
     if len(places) != 1:
-        raise claims.broken(harness.path, f"mutant {mutant.name}: its text is in the sources {len(places)} times")
+        raise claims.broken(
+            harness.path, f"mutant {mutant.name}: its text is in the sources {len(places)} times"
+        )
     return texts | {places[0]: texts[places[0]].replace(mutant.old, mutant.new)}
 
 
 def sources(harness, tree):
     """The files under proof, name -> text: the series' own, which stand here, or the tree's."""
-    tops = {name: next((top for top in (paths.ROOT, tree) if (top / name).is_file()), None) for name in harness.sources}
+    tops = {
+        name: next((top for top in (paths.ROOT, tree) if (top / name).is_file()), None)
+        for name in harness.sources
+    }
     for name, top in tops.items():
         if not top:
             raise claims.broken(harness.path, f"the tree has no {name}")
@@ -124,7 +144,10 @@ def verdict(status, said):
         found = _FAILURE.search(said)
         return found[1] if found else "a failure"
     if status != HOLDS:
-        raise Fail(INFRA, f"CBMC came to no verdict: {(said.strip() or 'it said nothing').splitlines()[-1]}")
+        raise Fail(
+            INFRA,
+            f"CBMC came to no verdict: {(said.strip() or 'it said nothing').splitlines()[-1]}",
+        )
     if missing := _NO_BODY.search(said):
         raise Fail(INFRA, f"the harness leaves {missing[1]}() open")
     count = _COUNT.search(said)
@@ -146,18 +169,35 @@ def _includes(harness, folders):
     beside = dict.fromkeys(str(Path(name).parent) for name in harness.sources)
     yield f"-I{harness.path.parent / harness.arch}"
     for folder in folders:
-        yield from (f"-I{Path(folder) / part}" for part in (".", f"arch/{harness.arch}/include", "include", *beside))
+        yield from (
+            f"-I{Path(folder) / part}"
+            for part in (".", f"arch/{harness.arch}/include", "include", *beside)
+        )
 
 
 def prove(command, tree, harness, texts, proof):
     """Run CBMC on one proof; what it finds."""
     with tempfile.TemporaryDirectory() as folder:
         _place(folder, texts)
-        words = [*command, *FLAGS, "--unwind", harness.unwind, *_includes(harness, (folder, paths.ROOT, tree)),
-                 "--function", proof, harness.path]
+        words = [
+            *command,
+            *FLAGS,
+            "--unwind",
+            harness.unwind,
+            *_includes(harness, (folder, paths.ROOT, tree)),
+            "--function",
+            proof,
+            harness.path,
+        ]
         try:
-            done = subprocess.run([str(word) for word in words], cwd=folder, text=True, capture_output=True,
-                                  timeout=TIMEOUT, check=False)
+            done = subprocess.run(
+                [str(word) for word in words],
+                cwd=folder,
+                text=True,
+                capture_output=True,
+                timeout=TIMEOUT,
+                check=False,
+            )
         except subprocess.TimeoutExpired:
             raise Fail(INFRA, f"CBMC took more than {TIMEOUT} s") from None
     return verdict(done.returncode, done.stdout + done.stderr)
@@ -176,11 +216,15 @@ def _checks(path, tree, run):
     for proof in harness.proofs:
         if not any(mutant.proof == proof for mutant in harness.mutants):
             yield lambda proof=proof: claims.unchallenged(f"{name}: {proof}")
-        yield lambda proof=proof: claims.result(f"{name}: {proof} holds", True, lambda: run(harness, texts, proof))
+        yield lambda proof=proof: claims.result(
+            f"{name}: {proof} holds", True, lambda: run(harness, texts, proof)
+        )
     for mutant in harness.mutants:
         yield lambda mutant=mutant: claims.result(
-            _called(path, mutant), False,
-            lambda: run(harness, mutated(harness, texts, mutant), mutant.proof))
+            _called(path, mutant),
+            False,
+            lambda: run(harness, mutated(harness, texts, mutant), mutant.proof),
+        )
 
 
 def _called(path, mutant):
@@ -197,13 +241,24 @@ def mutants(folder=FOLDER):
 
 def parts():
     """What the results are made from (see made.py): the harnesses, and all of the tree that they may include."""
+
     def wanted(path, _):
-        return not path.startswith(("Documentation/", "tools/testing/", "tools/verification/", "samples/"))
+        return not path.startswith(
+            ("Documentation/", "tools/testing/", "tools/verification/", "samples/")
+        )
 
     host.need("gcc")
     loader = program()[0]
-    return [list(made.folder(FOLDER)), made.base(), list(made.series_of("", wanted)), list(made.folder(loader.parents[3])),
-            made.packages("gcc", "libc6-dev"), list(made.programs("gcc", "cpp")), made.environment(), made.modules("cbmc")]
+    return [
+        list(made.folder(FOLDER)),
+        made.base(),
+        list(made.series_of("", wanted)),
+        list(made.folder(loader.parents[3])),
+        made.packages("gcc", "libc6-dev"),
+        list(made.programs("gcc", "cpp")),
+        made.environment(),
+        made.modules("cbmc"),
+    ]
 
 
 def results(folder=FOLDER):
@@ -214,5 +269,7 @@ def results(folder=FOLDER):
     if not files:
         yield Result(f"{PREFIX}: has harnesses", FAILED, f"there is none in {folder}")
     yield from claims.all_at_once(
-        check for path in files
-        for check in _checks(path, tree, lambda *what: prove(command, tree, *what)))
+        check
+        for path in files
+        for check in _checks(path, tree, lambda *what: prove(command, tree, *what))
+    )

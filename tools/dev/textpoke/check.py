@@ -13,7 +13,26 @@ import time
 from dataclasses import dataclass, replace
 
 from . import arch as arches
-from . import boot, endings, gates, host, initramfs, kept, kernel, ktap, made, models, paths, perf, run, series, suites, tests, torture, trace
+from . import (
+    boot,
+    endings,
+    gates,
+    host,
+    initramfs,
+    kept,
+    kernel,
+    ktap,
+    made,
+    models,
+    paths,
+    perf,
+    run,
+    series,
+    suites,
+    tests,
+    torture,
+    trace,
+)
 from .errors import OK, Fail
 from .kept import NOTHING
 from .ktap import FAILED, PASSED, SKIPPED, Result
@@ -30,6 +49,7 @@ LEFT_OUT = re.compile(r"\.\.\. skipped (['\"])(?P<reason>.+)\1$", re.M)
 
 
 # The steps
+
 
 def _gates():
     for name, gate in gates.GATES:
@@ -48,7 +68,12 @@ def _why(log):
 
 def _left_out(log):
     """Why some of a file's unit tests were skipped, which others may have passed beside."""
-    return "; ".join(f"skipped: {reason}" for reason in dict.fromkeys(found["reason"] for found in LEFT_OUT.finditer(log.read_text(errors="replace"))))
+    return "; ".join(
+        f"skipped: {reason}"
+        for reason in dict.fromkeys(
+            found["reason"] for found in LEFT_OUT.finditer(log.read_text(errors="replace"))
+        )
+    )
 
 
 def _unit_tests(prefix, env=None):
@@ -56,9 +81,19 @@ def _unit_tests(prefix, env=None):
     host.need(*host.BUILD)
     for path in sorted(UNIT_TESTS.glob("test_*.py")):
         log = paths.LOGS / f"{prefix.replace(' ', '-')}-{path.stem}.log"
-        status = command([sys.executable, "-m", "unittest", "-v", path], log=log, what=f"{prefix}: {path.stem}",
-                         env=env, cwd=paths.DEV, check=False)
-        yield Result(f"{prefix}: {path.stem}", FAILED if status else PASSED, _why(log) if status else _left_out(log))
+        status = command(
+            [sys.executable, "-m", "unittest", "-v", path],
+            log=log,
+            what=f"{prefix}: {path.stem}",
+            env=env,
+            cwd=paths.DEV,
+            check=False,
+        )
+        yield Result(
+            f"{prefix}: {path.stem}",
+            FAILED if status else PASSED,
+            _why(log) if status else _left_out(log),
+        )
 
 
 def boots_guest(name, kdir, append="", smp=2, paging=""):
@@ -66,8 +101,11 @@ def boots_guest(name, kdir, append="", smp=2, paging=""):
 
     Its CPUs take turns where its text changes meanwhile, as in all tests: see tests.in_guest().
     """
+
     def initrd():
-        return initramfs.build_initramfs(name, job=boot.HELLO, args=[str(smp), *filter(None, [paging])])
+        return initramfs.build_initramfs(
+            name, job=boot.HELLO, args=[str(smp), *filter(None, [paging])]
+        )
 
     how = {"append": append, "smp": smp, "echo": False, "turns": arches.get(name).has_backend}
     return tests.Guest(name, kdir, initrd, _booted, how, boot.boot)
@@ -90,9 +128,19 @@ def boots(*what):
 def _guests(name, kdir, ends):
     """How `make boot` tells the ends of a guest apart, with real guests."""
     log = paths.LOGS / f"guests-{name}.log"
-    status = command([sys.executable, "-m", "unittest", "-v", *(f"tests.test_boot.{each}" for each in ends)], log=log, cwd=paths.DEV,
-                     what="booting guests that pass, fail, panic and hang", env={"ARCH": name, "KDIR": str(kdir)}, check=False)
-    yield Result("guests that pass, fail, panic and hang are told apart", FAILED if status else PASSED, _why(log) if status else "")
+    status = command(
+        [sys.executable, "-m", "unittest", "-v", *(f"tests.test_boot.{each}" for each in ends)],
+        log=log,
+        cwd=paths.DEV,
+        what="booting guests that pass, fail, panic and hang",
+        env={"ARCH": name, "KDIR": str(kdir)},
+        check=False,
+    )
+    yield Result(
+        "guests that pass, fail, panic and hang are told apart",
+        FAILED if status else PASSED,
+        _why(log) if status else "",
+    )
 
 
 def same_ends(name, kdir, append="", smp=2):
@@ -104,22 +152,43 @@ def _guests_parts(name, kdir):
     """What that is made from."""
     # The modules' own initramfs has what every guest of theirs has, but for its job.
     initrd = initramfs.build_initramfs(name, kdir=kdir)
-    return [boot.identity(name, kdir, initrd), made.modules("check", "boot"), [UNIT_TESTS / "test_boot.py"], list(made.programs("tar"))]
+    return [
+        boot.identity(name, kdir, initrd),
+        made.modules("check", "boot"),
+        [UNIT_TESTS / "test_boot.py"],
+        list(made.programs("tar")),
+    ]
 
 
 def _main_job(name):
     """`make run`, whose verdict is its exit status; what it prints goes into a log."""
     log = paths.LOGS / f"run-{name}.log"
     patience = [f"TIMEOUT={boot.patience()}"] * bool(boot.patience())
-    code = command([paths.DEV / "tp", "run", f"ARCH={name}", *patience], log=log, what=f"the main job on {name}", check=False)
-    yield Result("the main job records, decodes and replays", FAILED if code else PASSED, f"see {log}" if code else "")
+    code = command(
+        [paths.DEV / "tp", "run", f"ARCH={name}", *patience],
+        log=log,
+        what=f"the main job on {name}",
+        check=False,
+    )
+    yield Result(
+        "the main job records, decodes and replays",
+        FAILED if code else PASSED,
+        f"see {log}" if code else "",
+    )
 
 
 def _main_job_parts(name, kdir):
     """What that is made from: its guest, and all that perf is made from."""
     snapshot = run.build_snapshot(name, kdir / "main-job")
-    initrd = initramfs.build_initramfs(name, extra={"/usr/bin/text_snapshot": snapshot}, job=run.JOB, kdir=kdir)
-    return [boot.identity(name, kdir, initrd), perf.parts(name), made.modules("run", "cli"), [paths.DEV / "tp"]]
+    initrd = initramfs.build_initramfs(
+        name, extra={"/usr/bin/text_snapshot": snapshot}, job=run.JOB, kdir=kdir
+    )
+    return [
+        boot.identity(name, kdir, initrd),
+        perf.parts(name),
+        made.modules("run", "cli"),
+        [paths.DEV / "tp"],
+    ]
 
 
 @dataclass(frozen=True)
@@ -140,7 +209,9 @@ def _with(word, guest):
 
 def _all_of(store, name, parts):
     """The results of parts, two of which are done at a time."""
-    for results in tests.side_by_side([functools.partial(_part, store, name, *part) for part in parts]):
+    for results in tests.side_by_side(
+        [functools.partial(_part, store, name, *part) for part in parts]
+    ):
         yield from named(name, results)
 
 
@@ -153,16 +224,33 @@ def _taking_turns(store, name, kdir):
     parts = [
         ("selftests", tests.selftests_guest(name, kdir)),
         # From nothing: two perfs are built for it.
-        ("the main job", Part(functools.partial(_main_job, name), functools.partial(_main_job_parts, name, kdir))),
+        (
+            "the main job",
+            Part(
+                functools.partial(_main_job, name), functools.partial(_main_job_parts, name, kdir)
+            ),
+        ),
         first,
         ("torture", torture.torture_guest(name, kdir, own)),
         *others,
         *(("selftests that count", guest) for guest in tests.counted_guests(name, kdir)),
         *(("selftests with an isolated CPU", guest) for guest in tests.isolated_guests(name, kdir)),
-        ("guests", Part(functools.partial(_guests, name, kdir, ends), functools.partial(_guests_parts, name, kdir))),
-        *((f"ending {number}", guest) for number, guest in enumerate(endings.endings_guests(name, kdir, own), 1)),
+        (
+            "guests",
+            Part(
+                functools.partial(_guests, name, kdir, ends),
+                functools.partial(_guests_parts, name, kdir),
+            ),
+        ),
+        *(
+            (f"ending {number}", guest)
+            for number, guest in enumerate(endings.endings_guests(name, kdir, own), 1)
+        ),
         ("KUnit", tests.kunit_guest(name, kdir)),
-        *((f"KUnit with {word}", _with(word, tests.kunit_guest(name, kdir, word))) for word in arches.get(name).kunit_also),
+        *(
+            (f"KUnit with {word}", _with(word, tests.kunit_guest(name, kdir, word)))
+            for word in arches.get(name).kunit_also
+        ),
     ]
     yield from _all_of(store, name, parts)
     yield from named(name, left_out)
@@ -175,7 +263,9 @@ def _part(store, name, title, part):
         results = list(results_of(title, store.once, f"{name}: {title}", part.parts, part))
     spent = time.monotonic() - begin
     say(f"{name}: {title}: {spent:.0f} s")
-    return [replace(each, part=title, seconds=None if each.unchanged else spent) for each in results]
+    return [
+        replace(each, part=title, seconds=None if each.unchanged else spent) for each in results
+    ]
 
 
 def _built_and_tested(store, name):
@@ -183,7 +273,11 @@ def _built_and_tested(store, name):
     kdir = kernel.build_kernel(name)
     yield Result(f"{name}: builds with the series", PASSED)
     beyond = made.read_beyond(name, kdir, series.source_tree())
-    yield Result(f"{name}: is made from nothing of other architectures", FAILED if beyond else PASSED, ", ".join(beyond[:5]))
+    yield Result(
+        f"{name}: is made from nothing of other architectures",
+        FAILED if beyond else PASSED,
+        ", ".join(beyond[:5]),
+    )
     guest = boots_guest(name, kdir)
     booted = list(results_of("boots", store.once, f"{name}: boots", guest.parts, guest))
     yield from named(name, booted)
@@ -195,20 +289,41 @@ def _architecture_parts(name):
     """What all that is made from."""
     foreign = [initramfs.busybox(name)]
     if arches.get(name).has_backend:
-        foreign += [initramfs.static_program(name, tests.BASH, "bash-static"), *made.folder(perf.foreign_libraries(name))]
-    return [list(made.architecture(name)), foreign, made.modules("kernel", "boot", "tests", "torture", "endings", "run", "kept", "made", "report"),
-            [paths.DEV / "textpoke/check.py", paths.DEV / "textpoke/cli.py", paths.DEV / "tp", UNIT_TESTS / "test_boot.py"]]
+        foreign += [
+            initramfs.static_program(name, tests.BASH, "bash-static"),
+            *made.folder(perf.foreign_libraries(name)),
+        ]
+    return [
+        list(made.architecture(name)),
+        foreign,
+        made.modules(
+            "kernel", "boot", "tests", "torture", "endings", "run", "kept", "made", "report"
+        ),
+        [
+            paths.DEV / "textpoke/check.py",
+            paths.DEV / "textpoke/cli.py",
+            paths.DEV / "tp",
+            UNIT_TESTS / "test_boot.py",
+        ],
+    ]
 
 
 def _architecture(report, name):
-    report.step(f"{name}: kernel and guests", _built_and_tested, report.store or kept.Store(), name,
-                parts=functools.partial(_architecture_parts, name))
+    report.step(
+        f"{name}: kernel and guests",
+        _built_and_tested,
+        report.store or kept.Store(),
+        name,
+        parts=functools.partial(_architecture_parts, name),
+    )
 
 
 def _trace(report, name):
     """A short trace, where there is an encoder for one."""
     if name in trace.MACHINES:
-        report.step(f"{name}: trace", trace.checked, name, parts=functools.partial(trace.parts, name))
+        report.step(
+            f"{name}: trace", trace.checked, name, parts=functools.partial(trace.parts, name)
+        )
 
 
 def names(options):

@@ -45,7 +45,17 @@ VARIABLES = {
 ASKED = ("OUT", "DATA", "DEBUG", "COMPARE")
 HELP, VERSION_WORDS = ("-h", "--help"), ("--version", "-V")
 # Not for the programs we start: the kernel's own make would take them for its options.
-PRIVATE = ("MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES", "MAKELEVEL", "ARCH", "LLVM", "O", "KBUILD_OUTPUT", "CROSS_COMPILE")
+PRIVATE = (
+    "MAKEFLAGS",
+    "MFLAGS",
+    "MAKEOVERRIDES",
+    "MAKELEVEL",
+    "ARCH",
+    "LLVM",
+    "O",
+    "KBUILD_OUTPUT",
+    "CROSS_COMPILE",
+)
 
 
 class Options:
@@ -94,7 +104,9 @@ def known_arch(name):
 
 def _kernel(options, base=False):
     """Build one kernel and say where it is."""
-    made = _module("kernel").build_kernel(options.arch, base=base or options.flag("BASE"), llvm=options.flag("LLVM"))
+    made = _module("kernel").build_kernel(
+        options.arch, base=base or options.flag("BASE"), llvm=options.flag("LLVM")
+    )
     say(f"the kernel is in {made}")
 
 
@@ -129,46 +141,129 @@ class Command:
 GUEST = "ARCH LLVM KERNEL BASE KDIR INITRD SMP APPEND QEMU_ARGS TIMEOUT"
 COMMANDS = {
     "help": Command("this list", "", lambda options: print(usage()), uses_build=False),
-    "run": Command("the main job: boot with the series, record text pokes, decode them, give a verdict",
-                   "ARCH LLVM KERNEL BASE SMP TIMEOUT", _pass("run", "main"), True),
-    "check": Command("the tests, on every architecture with a backend; the last line counts them", "ARCH KERNEL ONLY LIST FRESH TIMEOUT",
-                     _pass("check", "main"), one=False),
-    "check-full": Command("all that, and kernels of other kinds, every patch, sparse and the like: hours; goes on where it was",
-                          "ARCH KERNEL ONLY LIST FRESH TIMEOUT", _pass("full", "main"), one=False),
+    "run": Command(
+        "the main job: boot with the series, record text pokes, decode them, give a verdict",
+        "ARCH LLVM KERNEL BASE SMP TIMEOUT",
+        _pass("run", "main"),
+        True,
+    ),
+    "check": Command(
+        "the tests, on every architecture with a backend; the last line counts them",
+        "ARCH KERNEL ONLY LIST FRESH TIMEOUT",
+        _pass("check", "main"),
+        one=False,
+    ),
+    "check-full": Command(
+        "all that, and kernels of other kinds, every patch, sparse and the like: hours; goes on where it was",
+        "ARCH KERNEL ONLY LIST FRESH TIMEOUT",
+        _pass("full", "main"),
+        one=False,
+    ),
     "kernel": Command("build/<arch>: the kernel with the series", "ARCH LLVM KERNEL BASE", _kernel),
-    "base-kernel": Command("build/base-<arch>: the same without the series", "ARCH LLVM KERNEL", lambda options: _kernel(options, True)),
-    "deb": Command("build/deb/<arch>-<flavour>: packages for Debian of a kernel with the series, configured as Debian's own, and of its perf",
-                   "ARCH FLAVOUR DEBUG KERNEL", _pass("deb", "main")),
-    "boot": Command("boot any kernel with any initramfs; it passes if its /init or job does", GUEST, _pass("boot", "main")),
+    "base-kernel": Command(
+        "build/base-<arch>: the same without the series",
+        "ARCH LLVM KERNEL",
+        lambda options: _kernel(options, True),
+    ),
+    "deb": Command(
+        "build/deb/<arch>-<flavour>: packages for Debian of a kernel with the series, configured as Debian's own, and of its perf",
+        "ARCH FLAVOUR DEBUG KERNEL",
+        _pass("deb", "main"),
+    ),
+    "boot": Command(
+        "boot any kernel with any initramfs; it passes if its /init or job does",
+        GUEST,
+        _pass("boot", "main"),
+    ),
     "shell": Command("an interactive shell in that guest", GUEST, _pass("boot", "shell")),
     "kunit": Command("the KUnit tests", "ARCH LLVM KERNEL TIMEOUT", _pass("check", "kunit"), True),
-    "kselftest": Command("the selftests, ftracetest among them", "ARCH LLVM KERNEL TIMEOUT", _pass("check", "kselftest"), True),
-    "models": Command("the formal models of the protocol, and whether each notices its mutants", "KERNEL", lambda options: _module("check").formal()),
-    "mutants": Command("break the core on purpose, one step after the other: a test has to notice each", "ARCH KERNEL ONLY",
-                       _pass("mutants", "main"), True, one=False),
-    "torture": Command("the torture test, beside everything else that changes text or gets in the way", "ARCH LLVM KERNEL MINUTES SMP APPEND TIMEOUT",
-                       _pass("check", "torment"), True),
-    "cases": Command("guests made from what people have reported, on the base and the series side by side", "ARCH KERNEL CASE",
-                     _pass("cases", "main")),
-    "coverage": Command("which lines of the core and of a backend the tests execute, and which errors they provoke", "ARCH KERNEL",
-                        _pass("coverage", "main"), True),
-    "bench": Command("what changing text costs, base and series side by side, against the targets; "
-                     "build/bench/<arch> has it as a page and as JSON", "ARCH KERNEL COMPARE",
-                     _pass("bench", "main"), True),
-    "trace": Command("hardware trace made under QEMU: is it decoded as it was executed, and do the records say what was?", "ARCH KERNEL BASE KDIR APPEND TIMEOUT",
-                     _pass("trace", "main"), True),
-    "page": Command("what a recording of your own says of text pokes, as a page beside it: tools/dev/tp page perf.data", "DATA",
-                    _pass("recorded", "main"), uses_build=False, word="DATA"),
-    "tree": Command("build/tree: a git tree, one commit per patch, to edit and commit in", "", _call("series", "tree")),
-    "refresh": Command("write files and hunks back from build/tree", "", _call("series", "refresh")),
-    "series": Command("build/series: what git am takes, for the base or for your tree", "OUT KERNEL",
-                      _series),
-    "apply": Command("apply the series to your tree: make apply KERNEL=/path/to/linux", "KERNEL DRY",
-                     lambda options: _module("apply").apply(options.flag("DRY"))),
-    "unapply": Command("take it out again: make unapply KERNEL=/path/to/linux", "KERNEL", _call("apply", "unapply")),
-    "setup": Command("install every package that any command needs (as root)", "", _call("deb", "setup"), uses_build=False),
+    "kselftest": Command(
+        "the selftests, ftracetest among them",
+        "ARCH LLVM KERNEL TIMEOUT",
+        _pass("check", "kselftest"),
+        True,
+    ),
+    "models": Command(
+        "the formal models of the protocol, and whether each notices its mutants",
+        "KERNEL",
+        lambda options: _module("check").formal(),
+    ),
+    "mutants": Command(
+        "break the core on purpose, one step after the other: a test has to notice each",
+        "ARCH KERNEL ONLY",
+        _pass("mutants", "main"),
+        True,
+        one=False,
+    ),
+    "torture": Command(
+        "the torture test, beside everything else that changes text or gets in the way",
+        "ARCH LLVM KERNEL MINUTES SMP APPEND TIMEOUT",
+        _pass("check", "torment"),
+        True,
+    ),
+    "cases": Command(
+        "guests made from what people have reported, on the base and the series side by side",
+        "ARCH KERNEL CASE",
+        _pass("cases", "main"),
+    ),
+    "coverage": Command(
+        "which lines of the core and of a backend the tests execute, and which errors they provoke",
+        "ARCH KERNEL",
+        _pass("coverage", "main"),
+        True,
+    ),
+    "bench": Command(
+        "what changing text costs, base and series side by side, against the targets; "
+        "build/bench/<arch> has it as a page and as JSON",
+        "ARCH KERNEL COMPARE",
+        _pass("bench", "main"),
+        True,
+    ),
+    "trace": Command(
+        "hardware trace made under QEMU: is it decoded as it was executed, and do the records say what was?",
+        "ARCH KERNEL BASE KDIR APPEND TIMEOUT",
+        _pass("trace", "main"),
+        True,
+    ),
+    "page": Command(
+        "what a recording of your own says of text pokes, as a page beside it: tools/dev/tp page perf.data",
+        "DATA",
+        _pass("recorded", "main"),
+        uses_build=False,
+        word="DATA",
+    ),
+    "tree": Command(
+        "build/tree: a git tree, one commit per patch, to edit and commit in",
+        "",
+        _call("series", "tree"),
+    ),
+    "refresh": Command(
+        "write files and hunks back from build/tree", "", _call("series", "refresh")
+    ),
+    "series": Command(
+        "build/series: what git am takes, for the base or for your tree", "OUT KERNEL", _series
+    ),
+    "apply": Command(
+        "apply the series to your tree: make apply KERNEL=/path/to/linux",
+        "KERNEL DRY",
+        lambda options: _module("apply").apply(options.flag("DRY")),
+    ),
+    "unapply": Command(
+        "take it out again: make unapply KERNEL=/path/to/linux", "KERNEL", _call("apply", "unapply")
+    ),
+    "setup": Command(
+        "install every package that any command needs (as root)",
+        "",
+        _call("deb", "setup"),
+        uses_build=False,
+    ),
     "gates": Command("check that patches and files fit together", "", _call("gates", "gates")),
-    "clean": Command("remove what is in build/, but for work in build/tree that is nowhere else", "", _call("clean", "clean"), uses_build=False),
+    "clean": Command(
+        "remove what is in build/, but for work in build/tree that is nowhere else",
+        "",
+        _call("clean", "clean"),
+        uses_build=False,
+    ),
 }
 COMMANDS = {name: replace(command, name=name) for name, command in COMMANDS.items()}
 
@@ -178,17 +273,21 @@ def usage():
     commands = "\n".join(f"  {name:12} {command.help}" for name, command in COMMANDS.items())
     variables = "\n".join(f"  {name:12} {text}" for name, text in VARIABLES.items())
     codes = "\n".join(f"  {code:<12} {text}" for code, text in errors.MEANING.items())
-    return (f"make COMMAND [NAME=value ...]   or   tools/dev/tp COMMAND [NAME=value ...]\n\ncommands\n{commands}\n\n"
-            f"options\n{variables}\n\nexit codes of tools/dev/tp (make prints it as `Error N` and itself exits with 2)\n{codes}\n\n"
-            "Each command installs the packages it lacks (as root; else it names the command to run) and fetches\n"
-            f"the base, Linux 6.12, once. The cache is {paths.CACHE} (TEXT_POKE_CACHE).\n"
-            "`tools/dev/tp help COMMAND` tells more of one; `tools/dev/tp --version` tells the version.")
+    return (
+        f"make COMMAND [NAME=value ...]   or   tools/dev/tp COMMAND [NAME=value ...]\n\ncommands\n{commands}\n\n"
+        f"options\n{variables}\n\nexit codes of tools/dev/tp (make prints it as `Error N` and itself exits with 2)\n{codes}\n\n"
+        "Each command installs the packages it lacks (as root; else it names the command to run) and fetches\n"
+        f"the base, Linux 6.12, once. The cache is {paths.CACHE} (TEXT_POKE_CACHE).\n"
+        "`tools/dev/tp help COMMAND` tells more of one; `tools/dev/tp --version` tells the version."
+    )
 
 
 def about(command):
     """The text of `help COMMAND`."""
     options = "\n".join(f"  {name:12} {VARIABLES[name]}" for name in command.options.split())
-    return f"make {command.name}{' [NAME=value ...]' if options else ''}\n\n  {command.help}" + (f"\n\noptions\n{options}" if options else "")
+    return f"make {command.name}{' [NAME=value ...]' if options else ''}\n\n  {command.help}" + (
+        f"\n\noptions\n{options}" if options else ""
+    )
 
 
 def _named_by_make():
@@ -229,7 +328,11 @@ def _asked(words):
         return f"{_version()}, for Linux {_module('base').range()}"
     asks = [word for word in words if word in HELP]
     names = [word for word in words if word not in HELP]
-    return _about([name for name in names if name != "help" and "=" not in name]) if asks or names[:1] == ["help"] or not words else None
+    return (
+        _about([name for name in names if name != "help" and "=" not in name])
+        if asks or names[:1] == ["help"] or not words
+        else None
+    )
 
 
 def _from_environment(command):
@@ -237,7 +340,9 @@ def _from_environment(command):
     named = _named_by_make()
     for option in filter(os.environ.__contains__, command.options.split()):
         if option in ASKED and option not in named:
-            say(f"{option}={os.environ[option]} of the environment is left alone: give it behind the command if it is meant")
+            say(
+                f"{option}={os.environ[option]} of the environment is left alone: give it behind the command if it is meant"
+            )
         else:
             yield option, os.environ[option]
 

@@ -29,7 +29,21 @@ FRAGMENTS = ("gcov",)
 MINUTES = 1
 LEAST = 95
 ACCEPTED = paths.DEV / "accepted/coverage"
-CORE = tuple(f"kernel/text_poke/{name}.c" for name in ("core", "guard", "write", "sync", "report", "path", "trap", "slot", "quiesce", "debugfs"))
+CORE = tuple(
+    f"kernel/text_poke/{name}.c"
+    for name in (
+        "core",
+        "guard",
+        "write",
+        "sync",
+        "report",
+        "path",
+        "trap",
+        "slot",
+        "quiesce",
+        "debugfs",
+    )
+)
 # A line that gives an error, or goes to where one is given.
 ERROR = re.compile(r"\breturn\b.*-E[A-Z]+\b|\bgoto (fault|out|err\w*|fail\w*);")
 # As far as the condition may be from what it leads to.
@@ -69,7 +83,11 @@ class Lines:
         """
         if number in self.count:
             return self.count[number] > 0 and all(self.branches[number])
-        before = [other for other, ways in self.branches.items() if number - NEAR <= other < number and len(ways) > 1]
+        before = [
+            other
+            for other, ways in self.branches.items()
+            if number - NEAR <= other < number and len(ways) > 1
+        ]
         return bool(before) and all(self.branches[max(before)])
 
 
@@ -81,12 +99,15 @@ def files(name):
 
 # Reading what gcov says
 
+
 def read(text, wanted, found):
     """Add what gcov says as JSON of the wanted files to found, by name."""
     for each in json.loads(text)["files"]:
         name = next((name for name in wanted if each["file"].endswith(name)), None)
         for line in each["lines"] if name else ():
-            branches = [branch["count"] for branch in line.get("branches", ()) if not branch["throw"]]
+            branches = [
+                branch["count"] for branch in line.get("branches", ()) if not branch["throw"]
+            ]
             found[name].add(line["line_number"], line["count"], branches)
 
 
@@ -94,7 +115,17 @@ def _gcov(arch, data, notes):
     """gcov's words about one object, of which the data is from a guest and the notes from the build."""
     folder = data.parent
     shutil.copy(notes, folder / f"{data.stem}.gcno")
-    return output([f"{arch.cross}gcov", "--json-format", "--stdout", "--branch-counts", "--branch-probabilities", data.name], cwd=folder)
+    return output(
+        [
+            f"{arch.cross}gcov",
+            "--json-format",
+            "--stdout",
+            "--branch-counts",
+            "--branch-probabilities",
+            data.name,
+        ],
+        cwd=folder,
+    )
 
 
 def collect(name, kdir, archives):
@@ -126,6 +157,7 @@ def _extract(archive, inside, to):
 
 # Judging
 
+
 def error_lines(source):
     """(number, line) of each line that gives an error."""
     for number, line in enumerate(source.splitlines(), 1):
@@ -145,8 +177,11 @@ def accepted(text, name):
 
 def errors_not_hit(name, source, lines, known):
     """The lines of a file that give an error and did not, or not in every way; without those that are known."""
-    return [f"{name}:{number}: {line}" for number, line in error_lines(source)
-            if not lines.all_ways(number) and (name, line) not in known]
+    return [
+        f"{name}:{number}: {line}"
+        for number, line in error_lines(source)
+        if not lines.all_ways(number) and (name, line) not in known
+    ]
 
 
 def results(sources, found, known):
@@ -154,11 +189,18 @@ def results(sources, found, known):
     for name, source in sources.items():
         lines = found.get(name, Lines())
         good = lines.percent >= LEAST
-        yield Result(f"lines of {name}", PASSED if good else FAILED, f"{lines.percent:.1f} % of {len(lines.count)}")
+        yield Result(
+            f"lines of {name}",
+            PASSED if good else FAILED,
+            f"{lines.percent:.1f} % of {len(lines.count)}",
+        )
         missing = errors_not_hit(name, source, lines, known)
         yield Result(f"errors of {name}", FAILED if missing else PASSED, "; ".join(missing))
-    stale = [f"{name}: {line}" for name, line in known if name in sources and line not in
-             {text for _, text in error_lines(sources[name])}]
+    stale = [
+        f"{name}: {line}"
+        for name, line in known
+        if name in sources and line not in {text for _, text in error_lines(sources[name])}
+    ]
     yield Result("what is accepted is there", FAILED if stale else PASSED, "; ".join(stale))
 
 
@@ -172,6 +214,7 @@ def never_run(sources, found):
 
 # The command
 
+
 def _machines(name):
     """An architecture, on each of its machines."""
     arch = arches.get(name)
@@ -182,7 +225,11 @@ def _guests(name, kdir):
     """Run all that is to be counted; (its results, what its guests have sent)."""
     before = set((paths.BUILD / "boot").glob("*"))
     kunit = [result for arch in _machines(name) for result in tests.kunit(arch, kdir)]
-    found = [*kunit, *tests.selftests(name, kdir, targets=tests.OWN), *torture.torture(name, kdir, MINUTES)]
+    found = [
+        *kunit,
+        *tests.selftests(name, kdir, targets=tests.OWN),
+        *torture.torture(name, kdir, MINUTES),
+    ]
     return found, sorted(path / "out" for path in set((paths.BUILD / "boot").glob("*")) - before)
 
 
@@ -194,7 +241,11 @@ def coverage(name):
     found = collect(name, kdir, archives)
     # Not those that stand here: what lies over them moves their lines.
     tree = series.source_tree()
-    sources = {path: (tree / path).read_text() for path in files(name) if path in found or (kdir / path).with_suffix(".o").exists()}
+    sources = {
+        path: (tree / path).read_text()
+        for path in files(name)
+        if path in found or (kdir / path).with_suffix(".o").exists()
+    }
     say(f"lines that were never executed on {name}:")
     print("\n".join(never_run(sources, found)), flush=True)
     yield from results(sources, found, accepted(ACCEPTED.read_text(), name))
@@ -203,5 +254,8 @@ def coverage(name):
 def main(options):
     """`coverage`: on one architecture."""
     report, name = check.Report().into("coverage"), options.arch
-    report.step(f"{name}: coverage", lambda: (Result(f"{name}: {each.name}", each.status, each.note) for each in coverage(name)))
+    report.step(
+        f"{name}: coverage",
+        lambda: (Result(f"{name}: {each.name}", each.status, each.note) for each in coverage(name)),
+    )
     return report.end()

@@ -42,7 +42,7 @@ def arguments(text, name):
     if not (call := re.search(rf"\b{name}\s*\(", text)):
         return None
     depth, found = 0, [""]
-    for char in text[call.end():closing(text, call.end()) - 1]:
+    for char in text[call.end() : closing(text, call.end()) - 1]:
         depth += {"(": 1, ")": -1}.get(char, 0)
         if char == "," and not depth:
             found.append("")

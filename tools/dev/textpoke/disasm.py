@@ -34,8 +34,14 @@ class Machine:
 
 
 MACHINES = {
-    "x86": Machine("i386:x86-64", 15, b"\x90", ("call",), ("call", "j"),
-                   ("nop", "xchg   %ax,%ax", "cs nop", "data16 ")),
+    "x86": Machine(
+        "i386:x86-64",
+        15,
+        b"\x90",
+        ("call",),
+        ("call", "j"),
+        ("nop", "xchg   %ax,%ax", "cs nop", "data16 "),
+    ),
     "arm64": Machine("aarch64", 4, b"\0", ("bl\t",), ("bl\t", "b\t", "b.", "cb", "tb")),
     "riscv": Machine("riscv:rv64", 4, b"\0", ("jalr", "jal\tra"), ("j", "b")),
     "powerpc": Machine("powerpc:common64", 8, b"\0", ("bl",), ("b",)),
@@ -58,7 +64,9 @@ class Symbols:
 
     def __init__(self, lines):
         rows = (line.split() for line in lines)
-        found = sorted((int(row[0], 16), row[2]) for row in rows if len(row) >= 3 and row[1] in "tTwWdDbBrR")
+        found = sorted(
+            (int(row[0], 16), row[2]) for row in rows if len(row) >= 3 and row[1] in "tTwWdDbBrR"
+        )
         self.addresses = [addr for addr, _ in found]
         self.names = [name for _, name in found]
 
@@ -82,7 +90,9 @@ def _instruction(text, at, machine):
         # A negative distance from the first slots comes out as a number of 64 bits.
         distance -= 1 << 64 if distance >= 1 << 63 else 0
         return Instruction(match["head"].rstrip(), distance, call)
-    return Instruction("nop" if machine.nops and text.startswith(machine.nops) else text, None, call)
+    return Instruction(
+        "nop" if machine.nops and text.startswith(machine.nops) else text, None, call
+    )
 
 
 def parse(lines, codes, machine):
@@ -114,8 +124,21 @@ def disassemble(codes, arch):
     with tempfile.TemporaryDirectory() as folder:
         blob = Path(folder) / "blob"
         blob.write_bytes(_blob(short, machine.filler))
-        text = output([f"{arch.cross}objdump", "-D", "-b", "binary", "-m", machine.name, "-EL", "-z",
-                       "--no-show-raw-insn", blob], what="disassembling")
+        text = output(
+            [
+                f"{arch.cross}objdump",
+                "-D",
+                "-b",
+                "binary",
+                "-m",
+                machine.name,
+                "-EL",
+                "-z",
+                "--no-show-raw-insn",
+                blob,
+            ],
+            what="disassembling",
+        )
     return shown | parse(text.splitlines(), short, machine)
 
 

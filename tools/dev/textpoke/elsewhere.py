@@ -37,7 +37,10 @@ def folder(release):
 
 
 def _sources(release):
-    return [host.source(host.mirror_of(suite), suite) for suite in (release, f"{release}{host.SECURITY}")]
+    return [
+        host.source(host.mirror_of(suite), suite)
+        for suite in (release, f"{release}{host.SECURITY}")
+    ]
 
 
 def make_root(release):
@@ -54,8 +57,19 @@ def make_root(release):
         part = root.with_name("root.part")
         shutil.rmtree(part, ignore_errors=True)
         part.parent.mkdir(parents=True, exist_ok=True)
-        run(["mmdebstrap", "--mode=root", "--variant=minbase", f"--include={','.join(PACKAGES)}", release, part, *_sources(release)],
-            log=paths.LOGS / f"debian-{release}.log", what=f"making a chroot of {release}")
+        run(
+            [
+                "mmdebstrap",
+                "--mode=root",
+                "--variant=minbase",
+                f"--include={','.join(PACKAGES)}",
+                release,
+                part,
+                *_sources(release),
+            ],
+            log=paths.LOGS / f"debian-{release}.log",
+            what=f"making a chroot of {release}",
+        )
         part.rename(root)
     return root
 
@@ -68,8 +82,11 @@ def _clone(root):
     git.porcelain(place, "fetch", "-q", str(paths.ROOT), "HEAD")
     git.porcelain(place, "checkout", "-q", "-f", "--detach", "FETCH_HEAD")
     wanted = bases.sources(paths.ROOT)
-    run(["rsync", "-a", "--from0", "--files-from=-", f"{paths.ROOT}/", f"{place}/"], what="copying what is not committed",
-        stdin=_listed(wanted))
+    run(
+        ["rsync", "-a", "--from0", "--files-from=-", f"{paths.ROOT}/", f"{place}/"],
+        what="copying what is not committed",
+        stdin=_listed(wanted),
+    )
     for path in bases.sources(place) - wanted:
         (place / path).unlink()
 
@@ -89,8 +106,12 @@ def command(release, words, log):
     (root / CACHE).mkdir(parents=True, exist_ok=True)
     # A machine's own resolver, else nothing is downloaded there.
     shutil.copy("/etc/resolv.conf", root / "etc/resolv.conf")
-    return run(["unshare", "--mount", "sh", "-c", ENTER, root, paths.CACHE, words], log=log,
-               what=f"{words.splitlines()[0]} on {release}", check=False)
+    return run(
+        ["unshare", "--mount", "sh", "-c", ENTER, root, paths.CACHE, words],
+        log=log,
+        what=f"{words.splitlines()[0]} on {release}",
+        check=False,
+    )
 
 
 def result(release, words):

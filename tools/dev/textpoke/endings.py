@@ -16,24 +16,31 @@ from .ktap import FAILED, PASSED, Result
 ARMED = "the text is full of traps"
 PANICKED = "Kernel panic - not syncing: sysrq triggered crash"
 # What a trap that nobody handles makes the kernel say.
-UNHANDLED = re.compile(r"int3: \d|Kernel BUG|Unexpected kernel BRK|Unhandled .*trap|Oops: int3|recursive fault|BUG: stack guard")
+UNHANDLED = re.compile(
+    r"int3: \d|Kernel BUG|Unexpected kernel BRK|Unhandled .*trap|Oops: int3|recursive fault|BUG: stack guard"
+)
 RESERVED = "crashkernel=256M"
 # The words that the second kernel knows itself by.
 NEXT = "textpoke.next"
-NEXT_KERNELS = {"crash": "after a panic the crash kernel runs", "kexec": "another kernel takes over"}
+NEXT_KERNELS = {
+    "crash": "after a panic the crash kernel runs",
+    "kexec": "another kernel takes over",
+}
 NEXT_JOB = f"grep -q {NEXT} /proc/cmdline"
 TIMEOUT = 300
 
 
 def _result(name, good, note=""):
-    return Result(f"in the middle of a batch: {name}", PASSED if good else FAILED, "" if good else note)
+    return Result(
+        f"in the middle of a batch: {name}", PASSED if good else FAILED, "" if good else note
+    )
 
 
 def in_time(text):
     """Whether the guest got as far as a text full of traps, and took none of them badly."""
     if ARMED not in text:
         return "the batch was never in the middle"
-    if found := UNHANDLED.search(text[text.index(ARMED):]):
+    if found := UNHANDLED.search(text[text.index(ARMED) :]):
         return f"a trap was not handled: {found[0]}"
     return ""
 
@@ -59,10 +66,17 @@ def _initrd(name, kdir, programs, how):
     extra = dict(programs)
     if how != "panic":
         arch = arches.get(name)
-        extra |= {"next.kernel": kdir / (arch.next_kernel or arch.image),
-                  "next.cpio.gz": initramfs.build_initramfs(name, job=NEXT_JOB.encode())}
-    return initramfs.build_initramfs(name, extra=extra, job=initramfs.GUEST / "ending.sh", kdir=kdir,
-                                     args=[how, f"{boot.command_line(arches.get(name), NEXT)} maxcpus=1"])
+        extra |= {
+            "next.kernel": kdir / (arch.next_kernel or arch.image),
+            "next.cpio.gz": initramfs.build_initramfs(name, job=NEXT_JOB.encode()),
+        }
+    return initramfs.build_initramfs(
+        name,
+        extra=extra,
+        job=initramfs.GUEST / "ending.sh",
+        kdir=kdir,
+        args=[how, f"{boot.command_line(arches.get(name), NEXT)} maxcpus=1"],
+    )
 
 
 def _results(how, result):
@@ -77,8 +91,21 @@ def _results(how, result):
 def ending(name, kdir, programs, how):
     """What boots a guest that ends in one way."""
     grace = TIMEOUT if how == "crash" else boot.PANIC_GRACE
-    words = {"append": f"{tests.LOG} {RESERVED}", "timeout": TIMEOUT, "echo": False, "turns": True, "grace": grace}
-    return tests.Guest(name, kdir, lambda: _initrd(name, kdir, programs, how), functools.partial(_results, how), words, boot.boot)
+    words = {
+        "append": f"{tests.LOG} {RESERVED}",
+        "timeout": TIMEOUT,
+        "echo": False,
+        "turns": True,
+        "grace": grace,
+    }
+    return tests.Guest(
+        name,
+        kdir,
+        lambda: _initrd(name, kdir, programs, how),
+        functools.partial(_results, how),
+        words,
+        boot.boot,
+    )
 
 
 def endings_guests(name, kdir, folder):

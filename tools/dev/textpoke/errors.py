@@ -48,10 +48,15 @@ def of_system(error):
     """An error of the operating system's as a Fail; every other exception is none, for it is a mistake in these tools."""
     if not isinstance(error, OSError) or error.errno is None:
         return None
-    where = " and ".join(str(name) for name in (error.filename, error.filename2) if name is not None)
+    where = " and ".join(
+        str(name) for name in (error.filename, error.filename2) if name is not None
+    )
     where = where and f" ({where})"
     if error.errno in DISK:
         return Fail(INFRA, f"the disk is full{where}: make room and run the command again")
     if error.errno in PERMISSION:
         return Fail(MISSING, f"no permission to write or read{where}: check who owns it")
-    return Fail(INFRA, f"{os.strerror(error.errno).lower()}{where}: put that in order and run the command again")
+    return Fail(
+        INFRA,
+        f"{os.strerror(error.errno).lower()}{where}: put that in order and run the command again",
+    )

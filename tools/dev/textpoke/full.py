@@ -13,7 +13,26 @@ from dataclasses import dataclass, replace
 
 from . import arch as arches
 from . import base as bases
-from . import cases, check, coverage, deb, elsewhere, host, installed, kept, kernel, lint, made, patches, paths, series, suites, tests, torture, worldswitch
+from . import (
+    cases,
+    check,
+    coverage,
+    deb,
+    elsewhere,
+    host,
+    installed,
+    kept,
+    kernel,
+    lint,
+    made,
+    patches,
+    paths,
+    series,
+    suites,
+    tests,
+    torture,
+    worldswitch,
+)
 from .ktap import PASSED, Result
 from .report import Named as Steps, Picked as Kept
 
@@ -41,56 +60,146 @@ class Variant:
 
 
 # Each of the two PCI devices of a guest needs a bridge there, and to power off needs a management controller.
-BARE_METAL = ("-device", "pnv-phb,chip-id=0,index=0", "-device", "pnv-phb,chip-id=0,index=1",
-              "-device", "ipmi-bmc-sim,id=bmc", "-device", "isa-ipmi-bt,bmc=bmc,irq=10")
+BARE_METAL = (
+    "-device",
+    "pnv-phb,chip-id=0,index=0",
+    "-device",
+    "pnv-phb,chip-id=0,index=1",
+    "-device",
+    "ipmi-bmc-sim,id=bmc",
+    "-device",
+    "isa-ipmi-bt,bmc=bmc,irq=10",
+)
 VARIANTS = (
     Variant("KASAN", fragments=("kasan",)),
     Variant("lockdep", fragments=("debug",), parts=("KUnit", "selftests", "torture")),
-    Variant("PREEMPT_RT", ("x86", "arm64", "riscv"), fragments=("rt",), parts=("KUnit", "selftests", "torture")),
+    Variant(
+        "PREEMPT_RT",
+        ("x86", "arm64", "riscv"),
+        fragments=("rt",),
+        parts=("KUnit", "selftests", "torture"),
+    ),
     Variant("clang", llvm=True),
     Variant("64K pages", ("arm64",), ("64k",)),
     Variant("no CALL_OPS", ("arm64",), ("no-call-ops",)),
     Variant("BPF's direct calls", fragments=("debuginfo",), parts=("selftests",)),
     Variant("user page tables apart", ("arm64",), append="kpti=on"),
     Variant("pseudo NMIs", ("arm64",), append="irqchip.gicv3_pseudo_nmi=1"),
-    Variant("landing pads in the kernel (BTI)", ("arm64",), ("bti",), llvm=True, parts=("KUnit", "selftests", "samples", "torture")),
-    Variant("modules far away", ("arm64",), ("far-modules",), parts=("KUnit", "selftests", "samples", "torture")),
-    Variant("KVM, SDEI and KGDB", ("arm64",), ("kvm",), parts=("world switch", "KUnit", "beside a guest", "selftests")),
+    Variant(
+        "landing pads in the kernel (BTI)",
+        ("arm64",),
+        ("bti",),
+        llvm=True,
+        parts=("KUnit", "selftests", "samples", "torture"),
+    ),
+    Variant(
+        "modules far away",
+        ("arm64",),
+        ("far-modules",),
+        parts=("KUnit", "selftests", "samples", "torture"),
+    ),
+    Variant(
+        "KVM, SDEI and KGDB",
+        ("arm64",),
+        ("kvm",),
+        parts=("world switch", "KUnit", "beside a guest", "selftests"),
+    ),
     Variant("no compressed instructions", ("riscv",), ("no-c",)),
     Variant("functions that are not aligned", ("riscv",), ("size",)),
-    Variant("Sv48", ("riscv",), append="no5lvl", paging="sv48", parts=("boots", "KUnit", "selftests", "torture")),
-    Variant("Sv39", ("riscv",), append="no4lvl", paging="sv39", parts=("boots", "KUnit", "selftests", "torture")),
-    Variant("not preemptible", ("riscv",), ("no-preempt",), parts=("KUnit", "selftests", "torture")),
-    Variant("fences by firmware", ("riscv",), machine="virt", parts=("boots", "KUnit", "selftests")),
+    Variant(
+        "Sv48",
+        ("riscv",),
+        append="no5lvl",
+        paging="sv48",
+        parts=("boots", "KUnit", "selftests", "torture"),
+    ),
+    Variant(
+        "Sv39",
+        ("riscv",),
+        append="no4lvl",
+        paging="sv39",
+        parts=("boots", "KUnit", "selftests", "torture"),
+    ),
+    Variant(
+        "not preemptible", ("riscv",), ("no-preempt",), parts=("KUnit", "selftests", "torture")
+    ),
+    Variant(
+        "fences by firmware", ("riscv",), machine="virt", parts=("boots", "KUnit", "selftests")
+    ),
     Variant("users' memory is looked after", ("powerpc",), ("kuap",), parts=("KUnit", "torture")),
     Variant("hash page tables", ("powerpc",), append="disable_radix"),
     Variant("POWER8", ("powerpc",), cpu="power8"),
     Variant("POWER10", ("powerpc",), cpu="power10"),
-    Variant("no hypervisor", ("powerpc",), ("powernv",), machine="powernv9", devices=BARE_METAL, parts=("boots", "KUnit", "torture")),
-    Variant("mflr goes", ("powerpc",), append="ftrace_mflr=remove", parts=("selftests", "ftracetest", "torture")),
+    Variant(
+        "no hypervisor",
+        ("powerpc",),
+        ("powernv",),
+        machine="powernv9",
+        devices=BARE_METAL,
+        parts=("boots", "KUnit", "torture"),
+    ),
+    Variant(
+        "mflr goes",
+        ("powerpc",),
+        append="ftrace_mflr=remove",
+        parts=("selftests", "ftracetest", "torture"),
+    ),
     Variant("its own scripts", ("powerpc",), parts=("scripts",)),
     Variant("samples of the function tracer", parts=("samples",)),
     Variant("ftracetest that changes no text", parts=("ftracetest",)),
-    Variant("ends that x86 shows for all", ("arm64", "riscv", "powerpc"), parts=("ends of guests",)),
+    Variant(
+        "ends that x86 shows for all", ("arm64", "riscv", "powerpc"), parts=("ends of guests",)
+    ),
     Variant("calls of the tracer that stay", parts=("stays",)),
-    Variant("CPUs that are left alone", ("x86", "arm64", "riscv"), ("nohz-full",), append="nohz_full=1", parts=("KUnit", "selftests", "torture")),
+    Variant(
+        "CPUs that are left alone",
+        ("x86", "arm64", "riscv"),
+        ("nohz-full",),
+        append="nohz_full=1",
+        parts=("KUnit", "selftests", "torture"),
+    ),
     Variant("fixed address", append="nokaslr"),
     Variant("four CPUs that take turns", smp=4),
     Variant("32 bits", ("x86",), kind="i386", parts=("boots", "KUnit")),
-    Variant("32 bits, ftrace's tests at boot", ("x86",), ("startup-tests",), kind="i386", parts=("boots",)),
+    Variant(
+        "32 bits, ftrace's tests at boot",
+        ("x86",),
+        ("startup-tests",),
+        kind="i386",
+        parts=("boots",),
+    ),
     Variant("Xen PV", ("x86",), ("xen",)),
     Variant("one CPU, no modules", ("x86",), ("small",), smp=1, parts=("boots", "KUnit")),
     Variant("locked down", fragments=("lockdown",), parts=("lockdown",)),
-    Variant("control flow integrity", ("x86", "arm64", "riscv"), fragments=("cfi",), llvm=True, parts=("KUnit", "selftests", "LKDTM")),
+    Variant(
+        "control flow integrity",
+        ("x86", "arm64", "riscv"),
+        fragments=("cfi",),
+        llvm=True,
+        parts=("KUnit", "selftests", "LKDTM"),
+    ),
     Variant("ftrace's tests at boot", fragments=("startup-tests",), parts=("boots",)),
     Variant("traced from early boot on", append="ftrace=function", parts=("boots", "KUnit")),
 )
-PARTS = {"boots": check.boots, "ends of guests": check.same_ends, "KUnit": tests.kunit, "selftests": tests.selftests, "lockdown": tests.lockdown,
-         "ftracetest": tests.ftracetest_rest, "LKDTM": tests.lkdtm, "samples": tests.samples, "scripts": tests.scripts, "stays": tests.stays,
-         "torture": torture.for_a_while, "world switch": worldswitch.world_switch, "beside a guest": worldswitch.beside_a_guest}
+PARTS = {
+    "boots": check.boots,
+    "ends of guests": check.same_ends,
+    "KUnit": tests.kunit,
+    "selftests": tests.selftests,
+    "lockdown": tests.lockdown,
+    "ftracetest": tests.ftracetest_rest,
+    "LKDTM": tests.lkdtm,
+    "samples": tests.samples,
+    "scripts": tests.scripts,
+    "stays": tests.stays,
+    "torture": torture.for_a_while,
+    "world switch": worldswitch.world_switch,
+    "beside a guest": worldswitch.beside_a_guest,
+}
 
 
 # Kernels of other kinds
+
 
 def _kernel(name, variant):
     return kernel.build_kernel(name, llvm=variant.llvm, fragments=variant.fragments)
@@ -105,7 +214,9 @@ def _part(name, variant, title):
     """One part of check on a variant's kernel."""
     kdir, arch = _kernel(name, variant), arches.get(name)
     paging = [variant.paging] if variant.paging and title == "boots" else []
-    other = {what: word for what in ("machine", "cpu", "devices") if (word := getattr(variant, what))}
+    other = {
+        what: word for what in ("machine", "cpu", "devices") if (word := getattr(variant, what))
+    }
     where = replace(arch, **other) if other else name
     return PARTS[title](where, kdir, variant.append, variant.smp, *paging)
 
@@ -145,9 +256,13 @@ def _suites(report, names):
     """What Debian's suites have besides the pinned version."""
     for source in suites.others():
         for name in names:
+
             def keep(title, step, name=name, source=source):
-                return report.keep(f"{name}: Linux {source.package}: {title}", lambda: _on(source, name, step),
-                                   lambda: [report.parts(name), patches.variant_files()])
+                return report.keep(
+                    f"{name}: Linux {source.package}: {title}",
+                    lambda: _on(source, name, step),
+                    lambda: [report.parts(name), patches.variant_files()],
+                )
 
             if keep("kernel", ""):
                 for title in SUITE_PARTS:
@@ -158,7 +273,10 @@ def _releases(report):
     """Our commands on other releases: the first makes the chroot that the others use."""
     for release in elsewhere.RELEASES:
         for words in ELSEWHERE:
-            if not report.keep(f"Debian {release}: make {words}", lambda release=release, words=words: elsewhere.result(release, words)):
+            if not report.keep(
+                f"Debian {release}: make {words}",
+                lambda release=release, words=words: elsewhere.result(release, words),
+            ):
                 break
 
 
@@ -178,20 +296,33 @@ def _packages(report, names):
             def parts(name=name):
                 return [report.parts(name), list(made.folder(deb.OURS))]
 
-            built = report.keep(f"{prefix}: built", lambda name=name, how=(flavour, debug): installed.packages(name, *how), parts)
+            built = report.keep(
+                f"{prefix}: built",
+                lambda name=name, how=(flavour, debug): installed.packages(name, *how),
+                parts,
+            )
             if built and boots:
-                report.keep(f"{prefix}: installed", lambda name=name, how=(flavour, debug): installed.installed(name, *how), parts)
+                report.keep(
+                    f"{prefix}: installed",
+                    lambda name=name, how=(flavour, debug): installed.installed(name, *how),
+                    parts,
+                )
 
 
 # Every patch
 
+
 def built_for(patch):
     """The architectures that can tell whether a patch builds: its own, or all if it changes what they share."""
     code = [path for path in (*patch.changes, *patch.adds) if path.endswith(CODE)]
-    code = [path for path in code if path.split("/")[0] not in ("Documentation", "samples", "tools")]
+    code = [
+        path for path in code if path.split("/")[0] not in ("Documentation", "samples", "tools")
+    ]
     shared = any(not path.startswith("arch/") for path in code)
     own = {path.split("/")[1] for path in code if path.startswith("arch/")}
-    return [name for name, arch in arches.ARCHES.items() if not arch.kind_of and (shared or name in own)]
+    return [
+        name for name, arch in arches.ARCHES.items() if not arch.kind_of and (shared or name in own)
+    ]
 
 
 def _trees():
@@ -211,8 +342,15 @@ def _after(name, number):
 def _building(name):
     """What a kernel is built from, besides what the series makes of the files that it touches."""
     arch = arches.get(name)
-    return [name, made.base(), list(made.configuration(name)), made.environment(), made.modules("kernel", "full"),
-            made.packages(*host.BUILD, *arch.compiler_packages), list(made.programs("make", f"{arch.cross}gcc", f"{arch.cross}ld"))]
+    return [
+        name,
+        made.base(),
+        list(made.configuration(name)),
+        made.environment(),
+        made.modules("kernel", "full"),
+        made.packages(*host.BUILD, *arch.compiler_packages),
+        list(made.programs("make", f"{arch.cross}gcc", f"{arch.cross}ld")),
+    ]
 
 
 def _every_patch(report, names):
@@ -222,10 +360,15 @@ def _every_patch(report, names):
         for number, patch, tree in trees:
             if name in built_for(patch):
                 step = f"{name}: after patch {number:02} of {len(trees)}, {patch.subject}"
-                report.keep(step, lambda number=number: _after(name, number), lambda tree=tree: [tree, building(name)])
+                report.keep(
+                    step,
+                    lambda number=number: _after(name, number),
+                    lambda tree=tree: [tree, building(name)],
+                )
 
 
 # Reading code
+
 
 def _tools(report, names):
     for title, tool in lint.GENERAL.items():
@@ -237,11 +380,16 @@ def _tools(report, names):
 
 # The command
 
+
 def everything():
     """What a step is made from that does not tell: all there is."""
     tools = [path.stem for path in sorted((paths.DEV / "textpoke").glob("*.py"))]
     names = [name for name, arch in arches.ARCHES.items() if not arch.kind_of]
-    return [list(made.repository()), made.modules(*tools), [list(made.architecture(name, OTHER_TOOLS)) for name in names]]
+    return [
+        list(made.repository()),
+        made.modules(*tools),
+        [list(made.architecture(name, OTHER_TOOLS)) for name in names],
+    ]
 
 
 def parts_of(arch):
@@ -250,7 +398,11 @@ def parts_of(arch):
         return everything()
     kinds = [each.name for each in arches.ARCHES.values() if each.kind_of == arch]
     own = [list(made.architecture(each, OTHER_TOOLS)) for each in (arch, *kinds)]
-    return [own, made.modules("full"), [check.UNIT_TESTS / "test_boot.py", paths.DEV / "tp", paths.DEV / "sparse.sh"]]
+    return [
+        own,
+        made.modules("full"),
+        [check.UNIT_TESTS / "test_boot.py", paths.DEV / "tp", paths.DEV / "sparse.sh"],
+    ]
 
 
 def main(options):
@@ -258,7 +410,9 @@ def main(options):
     names = check.names(options)
     backends = [name for name in names if arches.get(name).has_backend]
     kind = Steps if options.flag("LIST") else Kept
-    report = kind(kept.Store(options.flag("FRESH")), options.get("ONLY", "*"), parts_of).into("check-full")
+    report = kind(kept.Store(options.flag("FRESH")), options.get("ONLY", "*"), parts_of).into(
+        "check-full"
+    )
     check.everything(report, names)
     _tools(report, names)
     for name in backends:
@@ -266,8 +420,11 @@ def main(options):
     for name in backends:
         report.keep(f"{name}: coverage", lambda name=name: coverage.coverage(name))
     for name in names:
-        report.step(f"{name}: cases", lambda name=name: check.named(name, cases.cases(name)),
-                    parts=lambda name=name: [report.parts(name), list(made.folder(cases.FOLDER))])
+        report.step(
+            f"{name}: cases",
+            lambda name=name: check.named(name, cases.cases(name)),
+            parts=lambda name=name: [report.parts(name), list(made.folder(cases.FOLDER))],
+        )
     for name in [name for name in names if name not in backends]:
         report.keep(f"{name}: clang", lambda name=name: _clang_boots(name))
     _suites(report, backends)

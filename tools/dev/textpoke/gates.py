@@ -11,9 +11,14 @@ from . import git, host, overlay, patches, paths, series, words
 from .errors import INFRA, TEST_FAILED, Fail
 from .git import Repo
 
-CREATES = re.compile(r"^(?:new file|deleted file|rename|copy|similarity)\b|^(?:---|\+\+\+) /dev/null", re.M)
+CREATES = re.compile(
+    r"^(?:new file|deleted file|rename|copy|similarity)\b|^(?:---|\+\+\+) /dev/null", re.M
+)
 # Written so that no pattern matches its own text.
-FOREIGN = re.compile(r"(?<![\w.)}\-/])/(?:[w]ork|[r]oot|[h]ome/\w+)/|(?:[\w-]+\.)*(?:[d]ebian|[p]ypi|[n]pmjs)\.(?:org|com)\b|\b[d]ocker\.io\b", re.I)
+FOREIGN = re.compile(
+    r"(?<![\w.)}\-/])/(?:[w]ork|[r]oot|[h]ome/\w+)/|(?:[\w-]+\.)*(?:[d]ebian|[p]ypi|[n]pmjs)\.(?:org|com)\b|\b[d]ocker\.io\b",
+    re.I,
+)
 TEXT_LIMIT = 1 << 20
 
 
@@ -37,11 +42,19 @@ def variants_stand_in():
     for patch in patches.load():
         for variant in patch.variants:
             if made and variant.fits(made):
-                raise patches.bad(variant.name(patch), f"is for {made} as well, which the patch itself was made for: leave that out")
+                raise patches.bad(
+                    variant.name(patch),
+                    f"is for {made} as well, which the patch itself was made for: leave that out",
+                )
             if found := CREATES.search(variant.diff):
-                raise patches.bad(variant.name(patch), f"has the line `{found[0]} …`: hunks only change files")
+                raise patches.bad(
+                    variant.name(patch), f"has the line `{found[0]} …`: hunks only change files"
+                )
             if ours := [path for path in variant.hunks if path in have]:
-                raise patches.bad(variant.name(patch), f"has a hunk for {ours[0]}, which is kept, and the same in each version: remove it")
+                raise patches.bad(
+                    variant.name(patch),
+                    f"has a hunk for {ours[0]}, which is kept, and the same in each version: remove it",
+                )
             first = patches.RANGE.fullmatch(variant.range)[1]
             patch.at(f"6.12.{first}")
         _not_two_for_one(patch)
@@ -50,20 +63,32 @@ def variants_stand_in():
 def _not_two_for_one(patch):
     """No version has two variants with hunks for one file."""
     for number, one in enumerate(patch.variants):
-        for other in patch.variants[number + 1:]:
+        for other in patch.variants[number + 1 :]:
             both = set(one.hunks) & set(other.hunks)
-            if both and any(each.fits(f"6.12.{patches.RANGE.fullmatch(of.range)[1]}") for each, of in ((one, other), (other, one))):
-                raise patches.bad(other.name(patch), f"and {one.name(patch)} have hunks for {min(both)} in one version: put them apart")
+            if both and any(
+                each.fits(f"6.12.{patches.RANGE.fullmatch(of.range)[1]}")
+                for each, of in ((one, other), (other, one))
+            ):
+                raise patches.bad(
+                    other.name(patch),
+                    f"and {one.name(patch)} have hunks for {min(both)} in one version: put them apart",
+                )
 
 
 def all_counted():
     """The patches are numbered from one on, without a gap, in whole parts, and nothing lies beside them that is left out."""
     patches.check_parts(patches.load())
     if strange := patches.strangers():
-        raise patches.bad(strange[0], "is no patch, no variant of one and not the base: name it NNNN-subject.patch, or remove it")
+        raise patches.bad(
+            strange[0],
+            "is no patch, no variant of one and not the base: name it NNNN-subject.patch, or remove it",
+        )
     for number, path in enumerate(patches.files(), 1):
         if int(path.name[:4]) != number:
-            raise patches.bad(path.name, f"is number {number} of the series, by its place: run `make tree` and `make refresh`")
+            raise patches.bad(
+                path.name,
+                f"is number {number} of the series, by its place: run `make tree` and `make refresh`",
+            )
 
 
 def owned_once():
@@ -73,13 +98,17 @@ def owned_once():
 
 def _am(small, mails, folder):
     """The tree that git am makes of the mails on the base."""
-    git.porcelain(folder.parent, "clone", "-q", "--no-checkout", str(small.repo.folder), str(folder))
+    git.porcelain(
+        folder.parent, "clone", "-q", "--no-checkout", str(small.repo.folder), str(folder)
+    )
     git.porcelain(folder, "checkout", "-q", "-b", "am", small.base)
     who = {"GIT_COMMITTER_NAME": "gate", "GIT_COMMITTER_EMAIL": "gate@localhost"}
     try:
         git.porcelain(folder, "am", "-q", *map(str, mails), **who)
     except git.GitError as error:
-        raise Fail(TEST_FAILED, f"git am refuses the series: {error.said.splitlines()[0]}") from None
+        raise Fail(
+            TEST_FAILED, f"git am refuses the series: {error.said.splitlines()[0]}"
+        ) from None
     return git.porcelain(folder, "rev-parse", "HEAD^{tree}").strip()
 
 
@@ -93,9 +122,15 @@ def am_agrees():
         for out in ("one", "two"):
             series.export_parts(small, Path(folder) / out)
         parts = [sorted((Path(folder) / out).glob("*/*.patch")) for out in ("one", "two")]
-        if [mail.read_bytes() for mail in [*mails, *parts[0]]] != [mail.read_bytes() for mail in [*again, *parts[1]]]:
+        if [mail.read_bytes() for mail in [*mails, *parts[0]]] != [
+            mail.read_bytes() for mail in [*again, *parts[1]]
+        ]:
             raise Fail(TEST_FAILED, "two exports of the series differ")
-        made = _am(small, mails, Path(folder) / "am") if mails else small.repo("rev-parse", f"{small.base}^{{tree}}").strip()
+        made = (
+            _am(small, mails, Path(folder) / "am")
+            if mails
+            else small.repo("rev-parse", f"{small.base}^{{tree}}").strip()
+        )
         if made != small.repo("rev-parse", f"{small.head}^{{tree}}").strip():
             raise Fail(TEST_FAILED, "git am of the series gives another tree than files and hunks")
 
@@ -120,15 +155,26 @@ def refresh_is_identity():
         wanted = extract.result(small.base, small.head)
     for path, what in series.differences(wanted):
         if same_base or what != "changed" or _plain(wanted[path][1]) != _plain(_said(path, fitted)):
-            raise Fail(TEST_FAILED, f"refresh would leave {path} {what}: run `make tree` and `make refresh`")
+            raise Fail(
+                TEST_FAILED,
+                f"refresh would leave {path} {what}: run `make tree` and `make refresh`",
+            )
 
 
 def _listed():
     """The files of this repository; of one that came without git all that is there, but for what is generated."""
     if git.is_work_tree(paths.ROOT):
         return bases.sources(paths.ROOT)
-    found = (Path(at, name).relative_to(paths.ROOT) for at, _, names in os.walk(paths.ROOT) for name in names)
-    return {str(path) for path in found if path.parts[0] != paths.BUILD.name and not patches.litter(path)}
+    found = (
+        Path(at, name).relative_to(paths.ROOT)
+        for at, _, names in os.walk(paths.ROOT)
+        for name in names
+    )
+    return {
+        str(path)
+        for path in found
+        if path.parts[0] != paths.BUILD.name and not patches.litter(path)
+    }
 
 
 def _texts():
@@ -147,16 +193,25 @@ def no_foreign_names():
         for number, line in enumerate(text.splitlines(), 1):
             ours = not name.endswith((".patch", patches.HUNKS)) or not line.startswith((" ", "-"))
             if ours and (found := FOREIGN.search(line)):
-                raise Fail(TEST_FAILED, f"{name}:{number} has `{found[0]}`: a machine's path or a package host does not belong here")
+                raise Fail(
+                    TEST_FAILED,
+                    f"{name}:{number} has `{found[0]}`: a machine's path or a package host does not belong here",
+                )
 
 
 def _added_lines(diff):
-    return "\n".join(line[1:] for line in diff.splitlines() if line.startswith("+") and not line.startswith("+++"))
+    return "\n".join(
+        line[1:]
+        for line in diff.splitlines()
+        if line.startswith("+") and not line.startswith("+++")
+    )
 
 
 def _texts_of_series():
     """(name, text) of all that the series brings: kept files, change logs and added lines of hunks."""
-    yield from ((path, git.decode(file.read_bytes())) for path, file in sorted(patches.kept().items()))
+    yield from (
+        (path, git.decode(file.read_bytes())) for path, file in sorted(patches.kept().items())
+    )
     for patch in patches.load():
         yield patch.name, f"{patch.message}\n{_added_lines(patch.diff)}"
         yield from ((variant.name(patch), _added_lines(variant.diff)) for variant in patch.variants)
@@ -175,14 +230,20 @@ def overlay_fits():
 def overlay_is_apart():
     """The series has no trace of it."""
     for name, word in overlay.traces(_texts_of_series()):
-        raise Fail(TEST_FAILED, f"{name} has `{word}`: what breaks the kernel on purpose belongs into {overlay.FOLDER}")
+        raise Fail(
+            TEST_FAILED,
+            f"{name} has `{word}`: what breaks the kernel on purpose belongs into {overlay.FOLDER}",
+        )
 
 
 def words_are_plain():
     """Comments, documents and change logs have none of the words that tools/dev/terms.md gives others for."""
     if found := list(words.found()):
         path, line, word = found[0]
-        raise Fail(TEST_FAILED, f"{path}:{line} has `{word}`, the first of {len(found)} words to write otherwise: see tools/dev/terms.md")
+        raise Fail(
+            TEST_FAILED,
+            f"{path}:{line} has `{word}`, the first of {len(found)} words to write otherwise: see tools/dev/terms.md",
+        )
 
 
 GATES = [

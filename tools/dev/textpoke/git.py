@@ -17,27 +17,59 @@ from .errors import INFRA, MISSING, USAGE, Fail
 from .say import die_with_us, why
 
 CLEAN = {
-    "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1", "GIT_ATTR_NOSYSTEM": "1",
-    "GIT_NO_REPLACE_OBJECTS": "1", "LC_ALL": "C.UTF-8", "TZ": "UTC",
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "LC_ALL": "C.UTF-8",
+    "TZ": "UTC",
 }
-OPTIONS = ("-c", "safe.directory=*", "-c", "core.hooksPath=/dev/null", "-c", "core.quotePath=false", "-c", "gc.auto=0")
+OPTIONS = (
+    "-c",
+    "safe.directory=*",
+    "-c",
+    "core.hooksPath=/dev/null",
+    "-c",
+    "core.quotePath=false",
+    "-c",
+    "gc.auto=0",
+)
 # What can be made again need not survive a power cut; a tree of the user's must.
 FAST = ("-c", "core.fsync=none")
 # Whatever would change a diff is said, so that no default of a later git changes the series.
-DIFF = ("-p", "-U3", "--full-index", "--no-renames", "--diff-algorithm=histogram", "--indent-heuristic", "--no-color",
-        "--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/", "--inter-hunk-context=0")
+DIFF = (
+    "-p",
+    "-U3",
+    "--full-index",
+    "--no-renames",
+    "--diff-algorithm=histogram",
+    "--indent-heuristic",
+    "--no-color",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--src-prefix=a/",
+    "--dst-prefix=b/",
+    "--inter-hunk-context=0",
+)
 
 
 # What an operation of git's leaves in a repository while it is under way.
-MARKS = {"rebase-merge": "rebase", "rebase-apply": "rebase or am", "MERGE_HEAD": "merge",
-         "CHERRY_PICK_HEAD": "cherry-pick", "REVERT_HEAD": "revert"}
+MARKS = {
+    "rebase-merge": "rebase",
+    "rebase-apply": "rebase or am",
+    "MERGE_HEAD": "merge",
+    "CHERRY_PICK_HEAD": "cherry-pick",
+    "REVERT_HEAD": "revert",
+}
 
 
 class GitError(Fail):
     """git said no; the caller may know better what that means. said: all of its words."""
 
     def __init__(self, doing, said):
-        super().__init__(INFRA, f"git {doing} failed: {said.splitlines()[0] if said else 'it does not say why'}")
+        super().__init__(
+            INFRA, f"git {doing} failed: {said.splitlines()[0] if said else 'it does not say why'}"
+        )
         self.said = said
 
 
@@ -60,7 +92,15 @@ def _environment(extra, clean=True):
 def _call(cmd, data=b"", env=None, cwd=None):
     """stdout as bytes; GitError carries stderr."""
     try:
-        done = subprocess.run(cmd, input=data, env=env, cwd=cwd, capture_output=True, check=False, preexec_fn=die_with_us)
+        done = subprocess.run(
+            cmd,
+            input=data,
+            env=env,
+            cwd=cwd,
+            capture_output=True,
+            check=False,
+            preexec_fn=die_with_us,
+        )
     except FileNotFoundError:
         raise Fail(MISSING, "git is missing: run `make setup` as root") from None
     if done.returncode:
@@ -89,6 +129,7 @@ def porcelain(tree, *words, data=b"", clean=True, **env):
 
 # A tree of the user's
 
+
 def is_work_tree(tree):
     """Whether a folder is the top of a working tree; one that only looks like it is refused."""
     if not os.path.lexists(Path(tree) / ".git"):
@@ -96,8 +137,11 @@ def is_work_tree(tree):
     try:
         porcelain(tree, "rev-parse", "--absolute-git-dir")
     except GitError as error:
-        raise Fail(USAGE, f"{tree}/.git is no repository ({error.said.splitlines()[0]}): repair or remove it, "
-                          "then run the command again") from None
+        raise Fail(
+            USAGE,
+            f"{tree}/.git is no repository ({error.said.splitlines()[0]}): repair or remove it, "
+            "then run the command again",
+        ) from None
     return True
 
 
@@ -106,7 +150,10 @@ def head(tree):
     try:
         return porcelain(tree, "rev-parse", "--verify", "-q", "HEAD^{commit}").strip()
     except GitError:
-        raise Fail(USAGE, f"{tree} is on a branch that has no commit: commit something there, or check out a branch that has one") from None
+        raise Fail(
+            USAGE,
+            f"{tree} is on a branch that has no commit: commit something there, or check out a branch that has one",
+        ) from None
 
 
 def busy_with(tree):
@@ -115,7 +162,9 @@ def busy_with(tree):
     if name := next((name for mark, name in MARKS.items() if (folder / mark).exists()), ""):
         return f"a {name} is under way in {tree}: finish or abort it"
     if (folder / "index.lock").exists():
-        return f"git is at work in {tree}, or was interrupted: end it and remove {folder}/index.lock"
+        return (
+            f"git is at work in {tree}, or was interrupted: end it and remove {folder}/index.lock"
+        )
     return ""
 
 
@@ -128,12 +177,34 @@ class Repo:
     @classmethod
     def create(cls, folder):
         """A new bare repository."""
-        _call(["git", *OPTIONS, "-c", "init.defaultBranch=series", "init", "-q", "--bare", "--template=", folder], env=_environment({}))
+        _call(
+            [
+                "git",
+                *OPTIONS,
+                "-c",
+                "init.defaultBranch=series",
+                "init",
+                "-q",
+                "--bare",
+                "--template=",
+                folder,
+            ],
+            env=_environment({}),
+        )
         return cls(folder)
 
     def __call__(self, *words, data=b"", **env):
         """Bare (it takes both words) also keeps a tree's .gitattributes from changing what a diff looks like."""
-        cmd = ["git", *OPTIONS, *FAST, "-c", "core.bare=true", f"--git-dir={self.folder}", "--bare", *words]
+        cmd = [
+            "git",
+            *OPTIONS,
+            *FAST,
+            "-c",
+            "core.bare=true",
+            f"--git-dir={self.folder}",
+            "--bare",
+            *words,
+        ]
         return decode(_call(cmd, data, _environment(env), cwd=self.folder))
 
     def blobs(self, files):
@@ -147,7 +218,9 @@ class Repo:
     def contents(self, blobs):
         """blob -> bytes, all by one process."""
         wanted = sorted(set(blobs))
-        data = encode(self("cat-file", "--batch", data=encode("".join(f"{blob}\n" for blob in wanted))))
+        data = encode(
+            self("cat-file", "--batch", data=encode("".join(f"{blob}\n" for blob in wanted)))
+        )
         found, at = {}, 0
         for blob in wanted:
             start = data.index(b"\n", at) + 1
@@ -158,13 +231,20 @@ class Repo:
 
     def trees(self, commits):
         """The trees of commits."""
-        return self("rev-parse", *(f"{commit}^{{tree}}" for commit in commits)).split() if commits else []
+        return (
+            self("rev-parse", *(f"{commit}^{{tree}}" for commit in commits)).split()
+            if commits
+            else []
+        )
 
     def commit(self, tree, message, author, date, parents=()):
         """A commit whose id depends on nothing but what is given."""
         name, mail = author.rstrip(">").rsplit(" <", 1)
-        who = {f"GIT_{role}_{what}": value for role in ("AUTHOR", "COMMITTER")
-               for what, value in (("NAME", name), ("EMAIL", mail), ("DATE", date))}
+        who = {
+            f"GIT_{role}_{what}": value
+            for role in ("AUTHOR", "COMMITTER")
+            for what, value in (("NAME", name), ("EMAIL", mail), ("DATE", date))
+        }
         onto = [word for parent in parents for word in ("-p", parent)]
         return self("commit-tree", tree, *onto, data=encode(message), **who).strip()
 
@@ -192,7 +272,9 @@ class Index:
 
     def add(self, entries):
         """Add entries (path -> (mode, blob))."""
-        lines = "".join(f"{mode} {blob}\t{name}\0" for name, (mode, blob) in sorted(entries.items()))
+        lines = "".join(
+            f"{mode} {blob}\t{name}\0" for name, (mode, blob) in sorted(entries.items())
+        )
         self("update-index", "-z", "--add", "--index-info", data=encode(lines))
 
     def tree(self):

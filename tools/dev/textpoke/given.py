@@ -16,7 +16,14 @@ from .errors import USAGE, Fail
 # More than 64 are more than our kernels take; QEMU lets them take turns.
 MOST_CPUS = 64
 # How what QEMU boots begins, and where: ELF, x86's setup, arm64, RISC-V, gzip, EFI.
-IMAGES = ((0, b"\x7fELF"), (0x202, b"HdrS"), (56, b"ARM\x64"), (48, b"RISCV"), (0, b"\x1f\x8b"), (0, b"MZ"))
+IMAGES = (
+    (0, b"\x7fELF"),
+    (0x202, b"HdrS"),
+    (56, b"ARM\x64"),
+    (48, b"RISCV"),
+    (0, b"\x1f\x8b"),
+    (0, b"MZ"),
+)
 # And what perf record writes.
 RECORDINGS = ((0, b"PERFILE2"),)
 # Commands that change the tree that KERNEL names; the others build from it, or take it for the base.
@@ -31,11 +38,19 @@ def architecture(command, options):
     known = arches.ARCHES
     if command.backend and not known[arch].has_backend and not options.get("BASE"):
         able = ", ".join(each for each in known if known[each].has_backend)
-        raise Fail(USAGE, f"{command.name} needs a backend, which ARCH={arch} does not have yet: use {able}")
+        raise Fail(
+            USAGE,
+            f"{command.name} needs a backend, which ARCH={arch} does not have yet: use {able}",
+        )
     if command.name == "run" and arch not in perf.GUESTS:
-        raise Fail(USAGE, f"run needs a perf in the guest, which there is none of for ARCH={arch}: use {', '.join(perf.GUESTS)}")
+        raise Fail(
+            USAGE,
+            f"run needs a perf in the guest, which there is none of for ARCH={arch}: use {', '.join(perf.GUESTS)}",
+        )
     if "LLVM" in command.options.split() and options.flag("LLVM") and known[arch].llvm:
-        raise Fail(USAGE, f"LLVM=1 is not possible for {arch}: {known[arch].llvm}; build it without LLVM=1")
+        raise Fail(
+            USAGE, f"LLVM=1 is not possible for {arch}: {known[arch].llvm}; build it without LLVM=1"
+        )
 
 
 def _real(path):
@@ -54,15 +69,26 @@ def kernel(command, options):
     tree = bases.user_tree(named)
     for ours in (paths.BUILD, paths.CACHE):
         if _inside(tree, ours):
-            raise Fail(USAGE, f"KERNEL={named} is in {ours}, where these tools keep what they make: name a tree of your own, or a copy")
+            raise Fail(
+                USAGE,
+                f"KERNEL={named} is in {ours}, where these tools keep what they make: name a tree of your own, or a copy",
+            )
     bases.version_of(tree)
     if command.name in CHANGING:
         return
-    if there := next((path for path in sorted(patches.kept()) if os.path.lexists(tree / path)), None):
-        raise Fail(USAGE, f"{tree} has the series, or a part of it ({there} is in it), which is put onto it here: "
-                          "name a tree without it, or run `make unapply` there")
+    if there := next(
+        (path for path in sorted(patches.kept()) if os.path.lexists(tree / path)), None
+    ):
+        raise Fail(
+            USAGE,
+            f"{tree} has the series, or a part of it ({there} is in it), which is put onto it here: "
+            "name a tree without it, or run `make unapply` there",
+        )
     if command.name != "series" and _inside(paths.ROOT, tree):
-        raise Fail(USAGE, f"KERNEL={named} holds this very folder, and would be copied into itself: move {paths.ROOT} out of it")
+        raise Fail(
+            USAGE,
+            f"KERNEL={named} holds this very folder, and would be copied into itself: move {paths.ROOT} out of it",
+        )
 
 
 def _begins(path, marks):
@@ -72,7 +98,7 @@ def _begins(path, marks):
             head = file.read(0x210)
     except OSError:
         return False
-    return any(head[at:at + len(mark)] == mark for at, mark in marks)
+    return any(head[at : at + len(mark)] == mark for at, mark in marks)
 
 
 def kernel_folder(_, options):
@@ -82,9 +108,14 @@ def kernel_folder(_, options):
     path = Path(named)
     image = path / arches.get(options.arch).image if path.is_dir() else path
     if not image.is_file():
-        raise Fail(USAGE, f"KDIR={named} is no kernel: {image} is not there; build one there, or name an image")
+        raise Fail(
+            USAGE,
+            f"KDIR={named} is no kernel: {image} is not there; build one there, or name an image",
+        )
     if not _begins(image, IMAGES):
-        raise Fail(USAGE, f"KDIR={named} is no kernel: {image} does not begin as one that QEMU boots")
+        raise Fail(
+            USAGE, f"KDIR={named} is no kernel: {image} does not begin as one that QEMU boots"
+        )
 
 
 def cpus(_, options):
@@ -112,13 +143,20 @@ def out(_, options):
 def data(command, options):
     """A recording of perf's."""
     if not (named := options.get("DATA")):
-        raise Fail(USAGE, f"{command.name} needs a recording: name it, as in `tools/dev/tp {command.name} perf.data`")
+        raise Fail(
+            USAGE,
+            f"{command.name} needs a recording: name it, as in `tools/dev/tp {command.name} perf.data`",
+        )
     path = Path(named)
     file = path / "data" if path.is_dir() else path
     if not file.is_file():
-        raise Fail(USAGE, f"{named} is no recording: {file} is not there; perf record --kcore makes one")
+        raise Fail(
+            USAGE, f"{named} is no recording: {file} is not there; perf record --kcore makes one"
+        )
     if not _begins(file, RECORDINGS):
-        raise Fail(USAGE, f"{named} is no recording: {file} does not begin as perf record's files do")
+        raise Fail(
+            USAGE, f"{named} is no recording: {file} does not begin as perf record's files do"
+        )
 
 
 def flavour(_, options):
@@ -140,10 +178,20 @@ def _number(name):
     return lambda _, options: options.number(name)
 
 
-CHECKS = {"ARCH": architecture, "KERNEL": kernel, "KDIR": kernel_folder, "SMP": cpus, "INITRD": initrd, "QEMU_ARGS": words, "OUT": out, "DATA": data,
-          "FLAVOUR": flavour, "COMPARE": compare,
-          **{name: _flag(name) for name in ("BASE", "LLVM", "LIST", "FRESH", "DRY", "DEBUG")},
-          **{name: _number(name) for name in ("TIMEOUT", "MINUTES")}}
+CHECKS = {
+    "ARCH": architecture,
+    "KERNEL": kernel,
+    "KDIR": kernel_folder,
+    "SMP": cpus,
+    "INITRD": initrd,
+    "QEMU_ARGS": words,
+    "OUT": out,
+    "DATA": data,
+    "FLAVOUR": flavour,
+    "COMPARE": compare,
+    **{name: _flag(name) for name in ("BASE", "LLVM", "LIST", "FRESH", "DRY", "DEBUG")},
+    **{name: _number(name) for name in ("TIMEOUT", "MINUTES")},
+}
 
 
 def place(command, options):
@@ -152,7 +200,10 @@ def place(command, options):
     for path in (str(paths.BUILD), str(_real(paths.BUILD))) if builds else ():
         if found := re.search(r"[\s:]", path):
             what = "a colon" if found[0] == ":" else "white space"
-            raise Fail(USAGE, f"{path} has {what} in it, which the kernel's make cannot do with: move this folder")
+            raise Fail(
+                USAGE,
+                f"{path} has {what} in it, which the kernel's make cannot do with: move this folder",
+            )
 
 
 def check(command, options):

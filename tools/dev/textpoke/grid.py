@@ -52,13 +52,20 @@ def _cell(suite):
     if not suite:
         return tag("td", class_="none")
     count = Counter(result.status for result in suite.results)
-    words = ", ".join(f"{count[status]} {SHORT[status]}" for status in (FAILED, PASSED, SKIPPED) if count[status])
+    words = ", ".join(
+        f"{count[status]} {SHORT[status]}" for status in (FAILED, PASSED, SKIPPED) if count[status]
+    )
     return tag("td", words, " ", tag("small", _time(suite)), class_=suite.status)
 
 
 def _overview(rows, columns):
-    lines = [[tag("td", tag("a", row, href=f"#row{number}")), *(_cell(cells.get(column)) for column in columns)]
-             for number, (row, cells) in enumerate(rows.items())]
+    lines = [
+        [
+            tag("td", tag("a", row, href=f"#row{number}")),
+            *(_cell(cells.get(column)) for column in columns),
+        ]
+        for number, (row, cells) in enumerate(rows.items())
+    ]
     return table(["step, or part of one", *columns], lines)
 
 
@@ -82,13 +89,21 @@ def _one(results):
         return tag("td", class_="none")
     many = f" {TIMES}{len(results)}" if len(results) > 1 else ""
     status = whole(results)
-    return tag("td", f"{SHORT[status]}{many}", class_=status, title="; ".join(filter(None, (result.note for result in results))))
+    return tag(
+        "td",
+        f"{SHORT[status]}{many}",
+        class_=status,
+        title="; ".join(filter(None, (result.note for result in results))),
+    )
 
 
 def _details(number, row, cells, columns):
     """All tests of a row, on each architecture."""
     columns = [column for column in columns if column in cells]
-    lines = [[tag("td", test), *(_one(found.get(column)) for column in columns)] for test, found in _statuses(cells).items()]
+    lines = [
+        [tag("td", test), *(_one(found.get(column)) for column in columns)]
+        for test, found in _statuses(cells).items()
+    ]
     head = tag("summary", f"{row} ({len(lines)})")
     return tag("details", head, table(["test", *columns], lines), id=f"row{number}")
 
@@ -103,18 +118,33 @@ def _logs(note):
 
 def _failure(suite, result):
     said = "\n".join([*result.before, *result.after])
-    return tag("div", tag("h3", result.name), tag("p", f"{suite.name}: {result.note or 'without a word'}"),
-               tag("pre", said) if said else "", *_logs(result.note), class_="failure")
+    return tag(
+        "div",
+        tag("h3", result.name),
+        tag("p", f"{suite.name}: {result.note or 'without a word'}"),
+        tag("pre", said) if said else "",
+        *_logs(result.note),
+        class_="failure",
+    )
 
 
 def _failures(suites):
-    found = [_failure(suite, result) for suite in suites for result in suite.results if result.status == FAILED]
+    found = [
+        _failure(suite, result)
+        for suite in suites
+        for result in suite.results
+        if result.status == FAILED
+    ]
     return Safe("".join(found)) or tag("p", "Nothing failed.")
 
 
 def _skipped(suites):
-    lines = [[tag("td", result.name), tag("td", result.note or DASH)]
-             for suite in suites for result in suite.results if result.status == SKIPPED]
+    lines = [
+        [tag("td", result.name), tag("td", result.note or DASH)]
+        for suite in suites
+        for result in suite.results
+        if result.status == SKIPPED
+    ]
     return table(["test", "reason"], lines) if lines else tag("p", "Nothing was skipped.")
 
 
@@ -130,8 +160,19 @@ def write(name, steps):
     suites = list(junit.suites(steps))
     rows = arranged(suites)
     columns = _columns(rows)
-    details = (_details(number, row, cells, columns) for number, (row, cells) in enumerate(rows.items()))
+    details = (
+        _details(number, row, cells, columns) for number, (row, cells) in enumerate(rows.items())
+    )
     path = paths.BUILD / name / "index.html"
-    fill(path, "check.html", command=name, counts=_counts(steps), overview=_overview(rows, columns), failures=_failures(suites),
-         skipped=_skipped(suites), details=Safe("".join(details)), spent=seconds(sum(step.seconds or 0 for step in steps)))
+    fill(
+        path,
+        "check.html",
+        command=name,
+        counts=_counts(steps),
+        overview=_overview(rows, columns),
+        failures=_failures(suites),
+        skipped=_skipped(suites),
+        details=Safe("".join(details)),
+        spent=seconds(sum(step.seconds or 0 for step in steps)),
+    )
     return path

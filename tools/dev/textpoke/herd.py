@@ -39,4 +39,7 @@ def results(folder=FOLDER):
     if not files:
         yield Result(f"{PREFIX}: has tests", FAILED, f"there is none in {folder}")
     yield from claims.all_at_once(
-        check for path in files for check in _checks(path, lambda text: litmus.observe(command, text)))
+        check
+        for path in files
+        for check in _checks(path, lambda text: litmus.observe(command, text))
+    )

@@ -22,8 +22,14 @@ from .ktap import FAILED, PASSED, Result
 TABLE = paths.DEV / "hooks"
 BACKENDS = "arch/*/kernel/text_poke.c"
 # What a backend may define of them, it has a line for.
-HOOKS = ("arch_text_poke_flush", "arch_text_poke_sync_cpu", "arch_text_poke_sync", "arch_text_poke_slots_written",
-         "arch_text_poke_fetch_mb", "arch_text_poke_is_trap")
+HOOKS = (
+    "arch_text_poke_flush",
+    "arch_text_poke_sync_cpu",
+    "arch_text_poke_sync",
+    "arch_text_poke_slots_written",
+    "arch_text_poke_fetch_mb",
+    "arch_text_poke_is_trap",
+)
 NOTHING, NO_MODEL = "nothing", "no model: "
 PREFIX = "hooks"
 
@@ -46,7 +52,10 @@ def parse(text):
             continue
         parts = [part.strip() for part in line.split(" | ")]
         if len(parts) != 4 or not all(parts):
-            raise Fail(INFRA, f"{TABLE}:{number} is not `FILE | FUNCTION | CALL... or nothing | MUTANT or {NO_MODEL}WHY`: correct it")
+            raise Fail(
+                INFRA,
+                f"{TABLE}:{number} is not `FILE | FUNCTION | CALL... or nothing | MUTANT or {NO_MODEL}WHY`: correct it",
+            )
         path, function, calls, mutant = parts
         found.append(Hook(path, function, () if calls == NOTHING else tuple(calls.split()), mutant))
     return found
@@ -78,7 +87,11 @@ def unlisted(hooks, root):
     listed = {(hook.path, hook.function) for hook in hooks}
     for path in sorted(root.glob(BACKENDS)):
         text, name = path.read_text(), str(path.relative_to(root))
-        yield from ((name, hook) for hook in HOOKS if body(text, hook) is not None and (name, hook) not in listed)
+        yield from (
+            (name, hook)
+            for hook in HOOKS
+            if body(text, hook) is not None and (name, hook) not in listed
+        )
 
 
 def results(declared, root=paths.ROOT, table=TABLE):
@@ -86,7 +99,15 @@ def results(declared, root=paths.ROOT, table=TABLE):
     hooks = parse(table.read_text())
     for hook in hooks:
         path = root / hook.path
-        found = wrong(hook, path.read_text(), declared) if path.is_file() else f"there is no {hook.path}: correct {table}"
+        found = (
+            wrong(hook, path.read_text(), declared)
+            if path.is_file()
+            else f"there is no {hook.path}: correct {table}"
+        )
         yield Result(f"{PREFIX}: {hook.path}: {hook.function}", FAILED if found else PASSED, found)
     for path, function in unlisted(hooks, root):
-        yield Result(f"{PREFIX}: {path}: {function}", FAILED, f"{table} has no line for it: say what it has to call")
+        yield Result(
+            f"{PREFIX}: {path}: {function}",
+            FAILED,
+            f"{table} has no line for it: say what it has to call",
+        )

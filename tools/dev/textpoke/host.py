@@ -27,8 +27,23 @@ BACKPORTED = ("bookworm",)  # the releases that are not
 SECURITY = "-security"
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
-BUILD = ("bc", "bison", "ccache", "cpio", "flex", "gcc", "git", "kmod", "libc6-dev", "libelf-dev",
-         "libssl-dev", "make", "python3", "rsync", "xz-utils")
+BUILD = (
+    "bc",
+    "bison",
+    "ccache",
+    "cpio",
+    "flex",
+    "gcc",
+    "git",
+    "kmod",
+    "libc6-dev",
+    "libelf-dev",
+    "libssl-dev",
+    "make",
+    "python3",
+    "rsync",
+    "xz-utils",
+)
 CROSS = {
     "x86": (),
     "i386": (),
@@ -41,8 +56,18 @@ LINT = ("perl", "sparse")
 BTF = ("dwarves",)
 PAGE = ("python3-pygal",)
 MODELS = ("spin", "tcc", "libc6-dev")
-PERF = ("libcap-dev", "libcapstone-dev", "libdw-dev", "libopencsd-dev", "libslang2-dev",
-        "libtraceevent-dev", "libunwind-dev", "libzstd-dev", "pkg-config", "zlib1g-dev")
+PERF = (
+    "libcap-dev",
+    "libcapstone-dev",
+    "libdw-dev",
+    "libopencsd-dev",
+    "libslang2-dev",
+    "libtraceevent-dev",
+    "libunwind-dev",
+    "libzstd-dev",
+    "pkg-config",
+    "zlib1g-dev",
+)
 QEMU = {
     "x86": ("qemu-system-x86",),
     "i386": ("qemu-system-x86",),
@@ -51,21 +76,50 @@ QEMU = {
     "powerpc": ("qemu-system-ppc",),
 }
 # What a package is known by where there is no dpkg: the program that it brings. Of libraries nothing can be told there.
-PROGRAMS = {name: name for name in ("bc", "bison", "ccache", "cpio", "flex", "gcc", "git", "make", "python3", "rsync")} | {"xz-utils": "xz"}
+PROGRAMS = {
+    name: name
+    for name in ("bc", "bison", "ccache", "cpio", "flex", "gcc", "git", "make", "python3", "rsync")
+} | {"xz-utils": "xz"}
 QEMU_OLDEST = "1:10.0"  # older ones lose writes to code that another CPU is translating
 
 # What apt says, and what the user can do about it.
 ADVICE = (
-    (r"No space left on device|enough free space", "the disk is full: make room and run the command again"),
-    (r"dpkg was interrupted", "an earlier installation was interrupted: run `dpkg --configure -a` as root, then the command again"),
-    (r"Could not get lock|Unable to acquire the dpkg", "another installation is running: run the command again when it has ended"),
-    (r"Unable to locate package (?P<name>\S+)", "the mirror has no package {name}: check the machine's apt sources"),
-    (r"Release '(?P<name>[^']+)' .*not found", "the mirror has no {name}: check the machine's apt sources"),
-    (r"Version '[^']+' for '(?P<name>[^']+)' was not found", "the mirror has no such version of {name}"),
-    (r"unmet dependencies|held broken packages", "the installed packages conflict with what is needed: run `apt-get -f install` as root and see {log}"),
-    (r"Mirror sync in progress|Hash Sum mismatch", "the package mirror is being updated: run the command again later"),
-    (r"Could not resolve|Temporary failure|Could not connect|Unable to connect|Connection|Failed to fetch|Unable to fetch|timed out",
-     "the package mirror cannot be reached: check the network and run the command again"),
+    (
+        r"No space left on device|enough free space",
+        "the disk is full: make room and run the command again",
+    ),
+    (
+        r"dpkg was interrupted",
+        "an earlier installation was interrupted: run `dpkg --configure -a` as root, then the command again",
+    ),
+    (
+        r"Could not get lock|Unable to acquire the dpkg",
+        "another installation is running: run the command again when it has ended",
+    ),
+    (
+        r"Unable to locate package (?P<name>\S+)",
+        "the mirror has no package {name}: check the machine's apt sources",
+    ),
+    (
+        r"Release '(?P<name>[^']+)' .*not found",
+        "the mirror has no {name}: check the machine's apt sources",
+    ),
+    (
+        r"Version '[^']+' for '(?P<name>[^']+)' was not found",
+        "the mirror has no such version of {name}",
+    ),
+    (
+        r"unmet dependencies|held broken packages",
+        "the installed packages conflict with what is needed: run `apt-get -f install` as root and see {log}",
+    ),
+    (
+        r"Mirror sync in progress|Hash Sum mismatch",
+        "the package mirror is being updated: run the command again later",
+    ),
+    (
+        r"Could not resolve|Temporary failure|Could not connect|Unable to connect|Connection|Failed to fetch|Unable to fetch|timed out",
+        "the package mirror cannot be reached: check the network and run the command again",
+    ),
 )
 
 
@@ -75,7 +129,10 @@ def room(path, gib, what):
     path.mkdir(parents=True, exist_ok=True)
     free = shutil.disk_usage(path).free / 2**30
     if free < gib:
-        raise Fail(INFRA, f"{what} needs {gib} GiB in {path}, which has {free:.1f} GiB free: make room and run the command again")
+        raise Fail(
+            INFRA,
+            f"{what} needs {gib} GiB in {path}, which has {free:.1f} GiB free: make room and run the command again",
+        )
 
 
 def _os_release():
@@ -93,8 +150,11 @@ def _release():
     """The code name of this Debian."""
     name = _os_release().get("VERSION_CODENAME")
     if not is_debian() or not name:
-        raise Fail(MISSING, "what has to be fetched comes from Debian's mirrors, which this machine does not use, for it is no Debian: "
-                            "there, `make apply` and `make series` work, on a tree of your own (KERNEL=)")
+        raise Fail(
+            MISSING,
+            "what has to be fetched comes from Debian's mirrors, which this machine does not use, for it is no Debian: "
+            "there, `make apply` and `make series` work, on a tree of your own (KERNEL=)",
+        )
     return name
 
 
@@ -103,7 +163,9 @@ def _mirrors():
     uris = output(["apt-get", "update", "--print-uris"], what="reading the machine's apt sources")
     found = re.findall(r"^'([^']+?)/dists/([^']+?)/(?:In)?Release'", uris, re.M)
     release = _release()
-    return [(uri, suite) for uri, suite in found if suite == release or suite.startswith(release + "-")]
+    return [
+        (uri, suite) for uri, suite in found if suite == release or suite.startswith(release + "-")
+    ]
 
 
 def _main_mirror():
@@ -111,7 +173,10 @@ def _main_mirror():
     for uri, suite in _mirrors():
         if suite == _release():
             return uri
-    raise Fail(MISSING, f"the machine's apt sources name no mirror of Debian {_release()}: add one, then run the command again")
+    raise Fail(
+        MISSING,
+        f"the machine's apt sources name no mirror of Debian {_release()}: add one, then run the command again",
+    )
 
 
 def source(uri, suite, option=""):
@@ -157,11 +222,16 @@ class Apt:
     def _configuration(self, debarch):
         """A foreign architecture must not see what is installed here."""
         settings = {
-            "Dir::Etc::sourcelist": self.home / "sources.list", "Dir::Etc::sourceparts": "-",
-            "Dir::State::lists": self.home / "lists", "Dir::Cache": self.home,
+            "Dir::Etc::sourcelist": self.home / "sources.list",
+            "Dir::Etc::sourceparts": "-",
+            "Dir::State::lists": self.home / "lists",
+            "Dir::Cache": self.home,
             "Dir::Cache::archives": self.home / "archives",
-            "Acquire::Languages": "none", "Acquire::Retries": "3", "APT::Sandbox::User": "",
-            "APT::Update::Error-Mode": "any", "DPkg::Lock::Timeout": "300",
+            "Acquire::Languages": "none",
+            "Acquire::Retries": "3",
+            "APT::Sandbox::User": "",
+            "APT::Update::Error-Mode": "any",
+            "DPkg::Lock::Timeout": "300",
         }
         if debarch:
             (self.home / "status").touch()
@@ -205,7 +275,9 @@ class Apt:
         part.mkdir(parents=True)
         self.do("download", *packages, what=f"downloading {' '.join(packages)}", cwd=part)
         Path(dest).mkdir(parents=True, exist_ok=True)
-        fetched = [Path(shutil.move(deb, Path(dest) / deb.name)) for deb in sorted(part.glob("*.deb"))]
+        fetched = [
+            Path(shutil.move(deb, Path(dest) / deb.name)) for deb in sorted(part.glob("*.deb"))
+        ]
         part.rmdir()
         return fetched
 
@@ -235,7 +307,10 @@ def release_apt(release):
     """apt for a release and its security updates: this machine's own where it is of that release."""
     if _release() == release:
         return host_apt()
-    sources = [source(mirror_of(suite), suite, " arch=amd64") for suite in (release, f"{release}{SECURITY}")]
+    sources = [
+        source(mirror_of(suite), suite, " arch=amd64")
+        for suite in (release, f"{release}{SECURITY}")
+    ]
     return Apt(f"release-{release}", sources, "amd64")
 
 
@@ -275,16 +350,26 @@ def _suite_options(suite):
 def _resume_dpkg():
     """Finish an installation that was interrupted, which dpkg insists on before another."""
     if any(Path("/var/lib/dpkg/updates").glob("[0-9]*")):
-        run(["dpkg", "--configure", "-a"], log=paths.CACHE / "log" / "dpkg.log", what="finishing an interrupted installation")
+        run(
+            ["dpkg", "--configure", "-a"],
+            log=paths.CACHE / "log" / "dpkg.log",
+            what="finishing an interrupted installation",
+        )
 
 
 def _lacking(*packages):
     """Those of packages that are missing, for root; anybody else is told of them."""
     lacking = missing(*packages)
     if lacking and not is_debian():
-        raise Fail(MISSING, f"this is no Debian, for which alone packages are installed here: install by hand what is {' '.join(lacking)} there")
+        raise Fail(
+            MISSING,
+            f"this is no Debian, for which alone packages are installed here: install by hand what is {' '.join(lacking)} there",
+        )
     if lacking and os.geteuid() != 0:
-        raise Fail(MISSING, f"missing packages ({' '.join(lacking)}): run `sudo make setup`, then the command again")
+        raise Fail(
+            MISSING,
+            f"missing packages ({' '.join(lacking)}): run `sudo make setup`, then the command again",
+        )
     return lacking
 
 
@@ -298,10 +383,19 @@ def need(*packages, suite=None):
         room("/usr", 1, "installing packages")
         say(f"installing {' '.join(lacking)}")
         _resume_dpkg()
-        host_apt().do("install", "-y", "--no-install-recommends", *_suite_options(suite), *lacking,
-                      what="installing packages")
+        host_apt().do(
+            "install",
+            "-y",
+            "--no-install-recommends",
+            *_suite_options(suite),
+            *lacking,
+            what="installing packages",
+        )
         if still := missing(*packages):
-            raise Fail(MISSING, f"the mirror has no new enough {' '.join(still)}: check the machine's apt sources")
+            raise Fail(
+                MISSING,
+                f"the mirror has no new enough {' '.join(still)}: check the machine's apt sources",
+            )
 
 
 def _qemu(*arches):
@@ -331,7 +425,11 @@ def _unpack(debs, part):
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True)
     for deb in debs:
-        run(["dpkg-deb", "--extract", deb, part], log=paths.CACHE / "log" / "unpack.log", what=f"unpacking {deb.name}")
+        run(
+            ["dpkg-deb", "--extract", deb, part],
+            log=paths.CACHE / "log" / "unpack.log",
+            what=f"unpacking {deb.name}",
+        )
 
 
 def _fetch_foreign(apt, packages):
@@ -339,7 +437,9 @@ def _fetch_foreign(apt, packages):
     store = paths.CACHE / "debs"
     if not apt.listed.exists():
         apt.update()
-    uris = output(apt.command("download", "--print-uris", *packages), what=f"looking up {' '.join(packages)}")
+    uris = output(
+        apt.command("download", "--print-uris", *packages), what=f"looking up {' '.join(packages)}"
+    )
     names = re.findall(r"^'[^']+' (\S+\.deb) ", uris, re.M)
     lacking = [name.split("_")[0] for name in names if not (store / name).exists()]
     if lacking or len(names) < len(packages):
@@ -391,5 +491,9 @@ def unpack_foreign(packages, debarch, suite, dest):
     if not packages:
         raise Fail(USAGE, "no packages to unpack")
     # Not locked per suite: whatever suite is asked for, it may come to be one of STANDBYS.
-    return unpack_noted(Path(dest), f"{debarch} {suite} {' '.join(packages)}\n", f"packages-{debarch}",
-                        lambda: _foreign_debs_of_any(packages, debarch, suite))
+    return unpack_noted(
+        Path(dest),
+        f"{debarch} {suite} {' '.join(packages)}\n",
+        f"packages-{debarch}",
+        lambda: _foreign_debs_of_any(packages, debarch, suite),
+    )

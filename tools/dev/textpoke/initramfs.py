@@ -21,12 +21,32 @@ from .errors import INFRA, USAGE, Fail
 GUEST = paths.DEV / "guest"
 LIBRARIES = ("textpoke.sh", "armed.sh")
 BUSYBOX = ("busybox-static",)
-FOLDERS = ("bin", "sbin", "usr/bin", "usr/sbin", "usr/lib", "lib", "etc", "dev", "proc", "sys", "tmp", "run", "root")
+FOLDERS = (
+    "bin",
+    "sbin",
+    "usr/bin",
+    "usr/sbin",
+    "usr/lib",
+    "lib",
+    "etc",
+    "dev",
+    "proc",
+    "sys",
+    "tmp",
+    "run",
+    "root",
+)
 PASSWD = b"root:x:0:0:root:/:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/sh\n"
 GROUP = b"root:x:0:\nnobody:x:65534:\n"
 TRAILER = "TRAILER!!!"
 # What the guest's own modprobe reads; the rest of modules_install is links into this machine.
-MODULE_FILES = ("modules.dep", "modules.alias", "modules.symbols", "modules.softdep", "modules.builtin")
+MODULE_FILES = (
+    "modules.dep",
+    "modules.alias",
+    "modules.symbols",
+    "modules.softdep",
+    "modules.builtin",
+)
 
 
 @dataclass(frozen=True)
@@ -56,6 +76,7 @@ def node(major, minor):
 
 # The archive
 
+
 def _padded(data):
     return data + b"\0" * (-len(data) % 4)
 
@@ -71,7 +92,9 @@ def _member(number, name, entry):
 
 def cpio(entries):
     """The archive of name -> Entry, parents before children."""
-    members = [_member(number, name, entries[name]) for number, name in enumerate(sorted(entries), 1)]
+    members = [
+        _member(number, name, entries[name]) for number, name in enumerate(sorted(entries), 1)
+    ]
     return b"".join([*members, _member(0, TRAILER, Entry(0))])
 
 
@@ -85,6 +108,7 @@ def _with_parents(entries):
 
 
 # What goes in
+
 
 def _one(path):
     """A file of this machine as an Entry; a link stays a link."""
@@ -131,7 +155,9 @@ def static_program(arch, packages, program):
     """A static program of an architecture, from packages that are unpacked, not installed."""
     arch = arches.get(arch)
     name = packages[0].removesuffix("-static")
-    dest = host.unpack_foreign(packages, arch.debarch, arch.busybox, paths.BUILD / "foreign" / f"{name}-{arch.name}")
+    dest = host.unpack_foreign(
+        packages, arch.debarch, arch.busybox, paths.BUILD / "foreign" / f"{name}-{arch.name}"
+    )
     # Newer Debian releases have /usr merged.
     for folder in ("bin", "usr/bin"):
         if (dest / folder / program).is_file():
@@ -164,7 +190,9 @@ def write(entries, dest):
     """Write the compressed archive, whole or not at all; threads may write the same one side by side."""
     packed = gzip.compress(cpio(_with_parents(entries)), 1, mtime=0)
     dest.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f"{dest.name}.", suffix=".part", dir=dest.parent) as own:
+    with tempfile.TemporaryDirectory(
+        prefix=f"{dest.name}.", suffix=".part", dir=dest.parent
+    ) as own:
         part = Path(own) / dest.name
         part.write_bytes(packed)
         part.replace(dest)
@@ -173,7 +201,11 @@ def write(entries, dest):
 
 def _job(job, args):
     """The job's script, and its arguments as the guest's shell reads them."""
-    found = {} if job is None else {"job.sh": file(job if isinstance(job, bytes) else Path(job).read_bytes(), True)}
+    found = (
+        {}
+        if job is None
+        else {"job.sh": file(job if isinstance(job, bytes) else Path(job).read_bytes(), True)}
+    )
     return found | ({"job.args": file(shlex.join(map(str, args)).encode())} if args else {})
 
 

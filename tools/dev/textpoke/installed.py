@@ -23,8 +23,31 @@ RELEASE = "bookworm"
 BACKPORTS = f"{RELEASE}-backports"
 SUITES = (RELEASE, f"{RELEASE}{host.SECURITY}", BACKPORTS)
 # What boots, what a user traces and builds modules with, and libraries of the backports' perf.
-PACKAGES = ("systemd-sysv", "udev", "dbus", "kmod", "initramfs-tools", "linux-base", "procps", "util-linux", "zstd", "ca-certificates",
-            "linux-perf", "bpftrace", "bpfcc-tools", "trace-cmd", "stress-ng", "kexec-tools", "makedumpfile", "gcc", "make", "libcapstone4", "libdebuginfod1", "libpfm4", "libtraceevent1")
+PACKAGES = (
+    "systemd-sysv",
+    "udev",
+    "dbus",
+    "kmod",
+    "initramfs-tools",
+    "linux-base",
+    "procps",
+    "util-linux",
+    "zstd",
+    "ca-certificates",
+    "linux-perf",
+    "bpftrace",
+    "bpfcc-tools",
+    "trace-cmd",
+    "stress-ng",
+    "kexec-tools",
+    "makedumpfile",
+    "gcc",
+    "make",
+    "libcapstone4",
+    "libdebuginfod1",
+    "libpfm4",
+    "libtraceevent1",
+)
 # Where these have a package, beside the flavour's own: what is compared with.
 ARCHES = ("x86", "arm64")
 OWN_KERNEL = "linux-image-cloud-{debarch}"
@@ -50,8 +73,13 @@ SPARE = 2 << 30  # bytes that the guest can write
 DISK = "-drive file={disk},if=none,id=disk,format=raw,snapshot=on -device virtio-blk-pci,drive=disk -device virtio-rng-pci"
 # A program for arm64 is executed here by QEMU's user emulation, as long as a root is made. The flag F: it is opened now,
 # and need not be in the root.
-EMULATED = {"arm64": ("aarch64", r":qemu-aarch64:M::\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00:"
-                      r"\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff:/usr/bin/qemu-aarch64-static:F")}
+EMULATED = {
+    "arm64": (
+        "aarch64",
+        r":qemu-aarch64:M::\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00:"
+        r"\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff:/usr/bin/qemu-aarch64-static:F",
+    )
+}
 # $1: what is registered, or nothing; then the command. It is gone afterwards, unless it was there before.
 ENTER = r"""set -e
 mount --make-rprivate /
@@ -115,13 +143,16 @@ class Disk:
 
 # The root
 
+
 def home(arch):
     return paths.BUILD / "installed" / arch.debarch
 
 
 def _rule(arch):
     """What has to be registered with the kernel so that the architecture's programs are executed here."""
-    native = output(["dpkg", "--print-architecture"], what="asking this machine's architecture").strip()
+    native = output(
+        ["dpkg", "--print-architecture"], what="asking this machine's architecture"
+    ).strip()
     if arch.debarch == native:
         return ""
     if arch.name not in EMULATED:
@@ -132,12 +163,19 @@ def _rule(arch):
 
 def _as_root():
     if os.geteuid():
-        raise Fail(MISSING, "a Debian can be installed into a folder by root alone: run the command as root")
+        raise Fail(
+            MISSING,
+            "a Debian can be installed into a folder by root alone: run the command as root",
+        )
 
 
 def entered(arch, command, what, log):
     """A command in a mount namespace of its own, in which programs of the architecture are executed."""
-    run(["unshare", "--mount", "sh", "-c", ENTER, "sh", _rule(arch), *command], log=paths.LOGS / f"installed-{arch.name}.{log}.log", what=what)
+    run(
+        ["unshare", "--mount", "sh", "-c", ENTER, "sh", _rule(arch), *command],
+        log=paths.LOGS / f"installed-{arch.name}.{log}.log",
+        what=what,
+    )
 
 
 def chrooted(arch, root, words, what, log):
@@ -163,10 +201,30 @@ def make_root(arch):
         for folder in (part, root):
             shutil.rmtree(folder, ignore_errors=True)
         sources = [host.source(host.mirror_of(suite), suite) for suite in SUITES]
-        entered(arch, ["mmdebstrap", "--mode=root", "--variant=minbase", "--skip=check/qemu", f"--architectures={arch.debarch}",
-                       f"--include={','.join(PACKAGES)}", RELEASE, part, *sources], f"making a Debian for {arch.debarch}", "root")
+        entered(
+            arch,
+            [
+                "mmdebstrap",
+                "--mode=root",
+                "--variant=minbase",
+                "--skip=check/qemu",
+                f"--architectures={arch.debarch}",
+                f"--include={','.join(PACKAGES)}",
+                RELEASE,
+                part,
+                *sources,
+            ],
+            f"making a Debian for {arch.debarch}",
+            "root",
+        )
         _resolver(part)
-        chrooted(arch, part, PREPARE.format(kernel=OWN_KERNEL.format(debarch=arch.debarch)), "adding Debian's own kernel", "prepare")
+        chrooted(
+            arch,
+            part,
+            PREPARE.format(kernel=OWN_KERNEL.format(debarch=arch.debarch)),
+            "adding Debian's own kernel",
+            "prepare",
+        )
         part.rename(root)
         (home(arch) / ".root").write_text(_note())
     return root
@@ -179,6 +237,7 @@ def _resolver(root):
 
 
 # The disk
+
 
 def furnish(root):
     """What reports to the host, as a service."""
@@ -211,14 +270,19 @@ def _take_kernels(root, folder):
     for release in found:
         for name in (f"vmlinuz-{release}", f"initrd.img-{release}"):
             if not (root / "boot" / name).is_file():
-                raise Fail(INFRA, f"there is no /boot/{name} where the packages were installed: see {paths.LOGS}")
+                raise Fail(
+                    INFRA,
+                    f"there is no /boot/{name} where the packages were installed: see {paths.LOGS}",
+                )
             shutil.copy(root / "boot" / name, folder / name)
     return found
 
 
 def _size(root):
     """MiB for a disk with all of a root and room to write."""
-    used = int(output(["du", "-s", "--block-size=1", "-x", root], what="measuring the root").split()[0])
+    used = int(
+        output(["du", "-s", "--block-size=1", "-x", root], what="measuring the root").split()[0]
+    )
     return -(-(used * 5 // 4 + SPARE) >> 20)
 
 
@@ -229,7 +293,11 @@ def make_disk(arch, root, debs):
         shutil.rmtree(old, ignore_errors=True)
     folder.mkdir(parents=True)
     host.room(folder, 8, "a disk with Debian")
-    run(["cp", "-a", "--reflink=auto", root, part], log=paths.LOGS / f"installed-{arch.name}.copy.log", what="copying the root")
+    run(
+        ["cp", "-a", "--reflink=auto", root, part],
+        log=paths.LOGS / f"installed-{arch.name}.copy.log",
+        what="copying the root",
+    )
     shutil.copytree(initramfs.GUEST / "livepatch", part / "srv/livepatch")
     (part / "srv/packages").mkdir()
     for path in debs:
@@ -239,13 +307,17 @@ def make_disk(arch, root, debs):
     furnish(part)
     found = _take_kernels(part, folder)
     disk = folder / "disk"
-    run(["mke2fs", "-q", "-F", "-t", "ext4", "-d", part, disk, f"{_size(part)}M"], log=paths.LOGS / f"installed-{arch.name}.disk.log",
-        what="making the disk")
+    run(
+        ["mke2fs", "-q", "-F", "-t", "ext4", "-d", part, disk, f"{_size(part)}M"],
+        log=paths.LOGS / f"installed-{arch.name}.disk.log",
+        what="making the disk",
+    )
     shutil.rmtree(part)
     return Disk(disk, found)
 
 
 # The guest
+
 
 def append(arch):
     """Words for the kernel. Only where kexec works under emulation is it tried."""
@@ -253,8 +325,17 @@ def append(arch):
 
 
 def _boot(arch, disk, release, words, **how):
-    return boot.boot(arch, disk.kernel(release), disk.initrd(release), append=words, qemu_args=DISK.format(disk=disk.path),
-                     mem=MEMORY, echo=False, turns=True, **how)
+    return boot.boot(
+        arch,
+        disk.kernel(release),
+        disk.initrd(release),
+        append=words,
+        qemu_args=DISK.format(disk=disk.path),
+        mem=MEMORY,
+        echo=False,
+        turns=True,
+        **how,
+    )
 
 
 def crashed(arch, disk):
@@ -262,7 +343,14 @@ def crashed(arch, disk):
     if "crash" not in arch.endings:
         return [Result(CRASH, SKIPPED, "no crash kernel was tried under this emulation")]
     say("booting it once more, to panic")
-    result = _boot(arch, disk, disk.releases[0], f"{append(arch)} {CRASH_KERNEL}", timeout=CRASH_TIMEOUT, grace=CRASH_TIMEOUT)
+    result = _boot(
+        arch,
+        disk,
+        disk.releases[0],
+        f"{append(arch)} {CRASH_KERNEL}",
+        timeout=CRASH_TIMEOUT,
+        grace=CRASH_TIMEOUT,
+    )
     if not (text := reported(result)):
         return [Result(CRASH, FAILED, f"no kernel has reported after the panic: {result.reason}")]
     return list(ktap.parse(text))
@@ -298,7 +386,13 @@ def compared(ours, theirs):
     there = set() if any(each.name in WHOLE for each in failed) else set(map(_same, failed))
     for each in ours:
         if each.status == FAILED and _same(each) in there:
-            each = replace(each, status=SKIPPED, note=f"with Debian's own kernel as well: {each.note}", before=(), after=())
+            each = replace(
+                each,
+                status=SKIPPED,
+                note=f"with Debian's own kernel as well: {each.note}",
+                before=(),
+                after=(),
+            )
         yield each
 
 

@@ -56,7 +56,12 @@ def _words(result):
 def _counts(results):
     """How many there are, as attributes."""
     count = Counter(result.status for result in results)
-    return {"tests": str(len(results)), "failures": str(count[FAILED]), "errors": "0", "skipped": str(count[SKIPPED])}
+    return {
+        "tests": str(len(results)),
+        "failures": str(count[FAILED]),
+        "errors": "0",
+        "skipped": str(count[SKIPPED]),
+    }
 
 
 def _time(value):
@@ -64,22 +69,34 @@ def _time(value):
 
 
 def _case(parent, suite, result):
-    case = ElementTree.SubElement(parent, "testcase", classname=clean(suite.name), name=clean(result.name))
+    case = ElementTree.SubElement(
+        parent, "testcase", classname=clean(suite.name), name=clean(result.name)
+    )
     if result.unchanged:
         known = ElementTree.SubElement(case, "properties")
         ElementTree.SubElement(known, "property", name="unchanged", value="true")
     if result.status == SKIPPED:
         ElementTree.SubElement(case, "skipped", message=clean(result.note))
     if result.status == FAILED:
-        ElementTree.SubElement(case, "failure", message=clean(result.note)).text = clean(_words(result))
+        ElementTree.SubElement(case, "failure", message=clean(result.note)).text = clean(
+            _words(result)
+        )
 
 
 def as_xml(name, steps):
     """JUnit XML of steps."""
     every = [result for step in steps for result in step.results]
-    root = ElementTree.Element("testsuites", name=name, **_counts(every), **_time(sum(step.seconds or 0 for step in steps)))
+    root = ElementTree.Element(
+        "testsuites", name=name, **_counts(every), **_time(sum(step.seconds or 0 for step in steps))
+    )
     for suite in suites(steps):
-        part = ElementTree.SubElement(root, "testsuite", name=clean(suite.name), **_counts(suite.results), **_time(suite.seconds))
+        part = ElementTree.SubElement(
+            root,
+            "testsuite",
+            name=clean(suite.name),
+            **_counts(suite.results),
+            **_time(suite.seconds),
+        )
         for result in suite.results:
             _case(part, suite, result)
     ElementTree.indent(root)
@@ -88,13 +105,40 @@ def as_xml(name, steps):
 
 def _row(result):
     said = [*result.before, *result.after]
-    return {"name": result.name, "status": result.status, "note": result.note, "unchanged": result.unchanged, **({"said": said} if said else {})}
+    return {
+        "name": result.name,
+        "status": result.status,
+        "note": result.note,
+        "unchanged": result.unchanged,
+        **({"said": said} if said else {}),
+    }
 
 
 def as_json(name, steps):
     """The same as JSON."""
     every = Counter(result.status for step in steps for result in step.results)
-    rows = [{"name": suite.name, "step": suite.step, "part": suite.part, "status": suite.status, "seconds": suite.seconds,
-             "unchanged": suite.unchanged, "results": list(map(_row, suite.results))} for suite in suites(steps)]
+    rows = [
+        {
+            "name": suite.name,
+            "step": suite.step,
+            "part": suite.part,
+            "status": suite.status,
+            "seconds": suite.seconds,
+            "unchanged": suite.unchanged,
+            "results": list(map(_row, suite.results)),
+        }
+        for suite in suites(steps)
+    ]
     counts = {status: every[status] for status in (ktap.PASSED, FAILED, SKIPPED)}
-    return json.dumps({"command": name, **counts, "seconds": sum(step.seconds or 0 for step in steps), "suites": rows}, indent=1) + "\n"
+    return (
+        json.dumps(
+            {
+                "command": name,
+                **counts,
+                "seconds": sum(step.seconds or 0 for step in steps),
+                "suites": rows,
+            },
+            indent=1,
+        )
+        + "\n"
+    )

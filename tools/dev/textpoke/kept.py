@@ -54,7 +54,12 @@ class Store:
         if key is made.UNKNOWN or not good(results):
             return
         rows = [[each.name, each.status, each.note] for each in results]
-        found = {"name": name, "key": key, "results": rows, "parts": [each.part for each in results]}
+        found = {
+            "name": name,
+            "key": key,
+            "results": rows,
+            "parts": [each.part for each in results],
+        }
         try:
             patches.write(self._path(name, key), json.dumps(found) + "\n")
             self._forget_old()

@@ -28,12 +28,36 @@ FRAGMENTS = paths.DEV / "config"
 LLVM = "-19"
 BUILD_GIB = 2
 # The same bytes from the same source, whoever builds it and when.
-FIXED = {"KBUILD_BUILD_TIMESTAMP": "2024-11-17", "KBUILD_BUILD_USER": "textpoke", "KBUILD_BUILD_HOST": "textpoke",
-         "KBUILD_BUILD_VERSION": "1"}
+FIXED = {
+    "KBUILD_BUILD_TIMESTAMP": "2024-11-17",
+    "KBUILD_BUILD_USER": "textpoke",
+    "KBUILD_BUILD_HOST": "textpoke",
+    "KBUILD_BUILD_VERSION": "1",
+}
 # What a make above us, or the user's shell, must not tell the kernel's.
-UNSET = ("MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES", "MAKELEVEL", "ARCH", "CROSS_COMPILE", "LLVM", "KERNEL", "O", "V", "W",
-         "C", "M", "KBUILD_OUTPUT", "KCONFIG_CONFIG", "KCONFIG_ALLCONFIG", "INSTALL_MOD_PATH", "LOCALVERSION")
-WITHOUT = re.compile(r"^#: without (?P<names>[A-Z0-9_ ]+?)(?: in (?P<where>preemptible base|base|llvm|part|cfi))?: (?P<why>.+)$")
+UNSET = (
+    "MAKEFLAGS",
+    "MFLAGS",
+    "MAKEOVERRIDES",
+    "MAKELEVEL",
+    "ARCH",
+    "CROSS_COMPILE",
+    "LLVM",
+    "KERNEL",
+    "O",
+    "V",
+    "W",
+    "C",
+    "M",
+    "KBUILD_OUTPUT",
+    "KCONFIG_CONFIG",
+    "KCONFIG_ALLCONFIG",
+    "INSTALL_MOD_PATH",
+    "LOCALVERSION",
+)
+WITHOUT = re.compile(
+    r"^#: without (?P<names>[A-Z0-9_ ]+?)(?: in (?P<where>preemptible base|base|llvm|part|cfi))?: (?P<why>.+)$"
+)
 SETTING = re.compile(r"^CONFIG_(\w+)=(.*)$|^# CONFIG_(\w+) is not set$")
 
 
@@ -51,7 +75,9 @@ class Build:
 
     @property
     def kdir(self):
-        return self.source.parent / name_of(self.arch, self.base, self.llvm, self.fragments, self.use)
+        return self.source.parent / name_of(
+            self.arch, self.base, self.llvm, self.fragments, self.use
+        )
 
     @property
     def log(self):
@@ -67,17 +93,25 @@ class Build:
         base = self.base or self.part
         # The base with the series' configuration is a part of the series, with none of its patches.
         part = self.part or self.base and "series" in self.fragments
-        known = {"base": base, "preemptible base": base and "no-preempt" not in self.fragments,
-                 "llvm": self.llvm, "part": part, "cfi": "cfi" in self.fragments}
+        known = {
+            "base": base,
+            "preemptible base": base and "no-preempt" not in self.fragments,
+            "llvm": self.llvm,
+            "part": part,
+            "cfi": "cfi" in self.fragments,
+        }
         return {None} | {word for word, holds in known.items() if holds}
 
 
 def name_of(arch, base=False, llvm=False, fragments=(), use=""):
     """The folder's name, beside the source: one for each kind of build."""
-    return "-".join([*["base"] * base, arches.get(arch).name, *["llvm"] * llvm, *fragments, *[use] * bool(use)])
+    return "-".join(
+        [*["base"] * base, arches.get(arch).name, *["llvm"] * llvm, *fragments, *[use] * bool(use)]
+    )
 
 
 # Configuration
+
 
 def fragment_names(build):
     """The fragments of a build, in the order in which later ones win."""
@@ -110,7 +144,9 @@ def exceptions(text, conditions):
         if not line.startswith("#:"):
             continue
         if not (match := WITHOUT.match(line)):
-            raise Fail(INFRA, f"a configuration fragment has a line that is not understood: `{line}`")
+            raise Fail(
+                INFRA, f"a configuration fragment has a line that is not understood: `{line}`"
+            )
         if match["where"] in conditions:
             found |= dict.fromkeys(match["names"].split(), match["why"])
     return found
@@ -118,8 +154,11 @@ def exceptions(text, conditions):
 
 def unmet(requested, got, excused):
     """The requested settings that did not come about, as words, without those that are excused."""
-    return [f"{name}={value}" for name, value in requested.items()
-            if got.get(name, "n") != value and name not in excused]
+    return [
+        f"{name}={value}"
+        for name, value in requested.items()
+        if got.get(name, "n") != value and name not in excused
+    ]
 
 
 def stale(requested, got, excused):
@@ -132,8 +171,11 @@ def _verify(build, text):
     requested, excused = settings(text), exceptions(text, build.conditions)
     got = settings((build.kdir / ".config").read_text())
     if lacking := unmet(requested, got, excused):
-        raise Fail(INFRA, f"the configuration of {build.what} lacks {' '.join(lacking)}: "
-                          f"correct tools/dev/config, or add a `#: without` line with the reason")
+        raise Fail(
+            INFRA,
+            f"the configuration of {build.what} lacks {' '.join(lacking)}: "
+            f"correct tools/dev/config, or add a `#: without` line with the reason",
+        )
     outdated = stale(requested, got, excused)
     if outdated and not build.part:
         say(f"{build.what} has {' '.join(outdated)}, though tools/dev/config says that it cannot")
@@ -151,9 +193,13 @@ def _kconfig_files(build):
 
 def _fingerprint(build, text):
     """What a configuration follows from; unchanged, it need not be made again."""
-    compiler = output([*_compiler(build).split(), "--version"], what="asking the compiler's version")
+    compiler = output(
+        [*_compiler(build).split(), "--version"], what="asking the compiler's version"
+    )
     kconfig = sorted(_kconfig_files(build))
-    whole = repr((text, build.source, compiler, kconfig, (build.kdir / ".config").exists(), bool(kconfig)))
+    whole = repr(
+        (text, build.source, compiler, kconfig, (build.kdir / ".config").exists(), bool(kconfig))
+    )
     return hashlib.sha256(whole.encode()).hexdigest()
 
 
@@ -165,7 +211,9 @@ def _configure(build):
         return
     stamp.unlink(missing_ok=True)
     wanted = build.kdir / "wanted.config"
-    wanted.write_text("\n".join(line for line in text.splitlines() if not line.startswith("#:")) + "\n")
+    wanted.write_text(
+        "\n".join(line for line in text.splitlines() if not line.startswith("#:")) + "\n"
+    )
     say(f"configuring {build.what}")
     _make(build, "allnoconfig", "configuring", env={"KCONFIG_ALLCONFIG": wanted})
     _verify(build, text)
@@ -175,14 +223,20 @@ def _configure(build):
 
 # Building
 
+
 def ccache():
     """ccache's settings: within our cache, and paths do not depend on where the clone is.
 
     Not its depend mode, which does not see .incbin: a bzImage was given the kernel of an earlier
     build that happened to be as long when compressed. What that mode has stored is in no namespace.
     """
-    return {"CCACHE_DIR": paths.CACHE / "ccache", "CCACHE_BASEDIR": paths.ROOT, "CCACHE_NOHASHDIR": "1",
-            "CCACHE_MAXSIZE": "10G", "CCACHE_NAMESPACE": "preprocessed"}
+    return {
+        "CCACHE_DIR": paths.CACHE / "ccache",
+        "CCACHE_BASEDIR": paths.ROOT,
+        "CCACHE_NOHASHDIR": "1",
+        "CCACHE_MAXSIZE": "10G",
+        "CCACHE_NAMESPACE": "preprocessed",
+    }
 
 
 def cached(compiler):
@@ -198,22 +252,33 @@ def _words(build):
     """The variables that every make of this build is given."""
     tools = [f"LLVM={LLVM}"] if build.llvm else [f"CROSS_COMPILE={build.arch.cross}"]
     hostcc = cached(f"clang{LLVM}" if build.llvm else "gcc")
-    return [f"O={build.kdir}", f"ARCH={build.arch.name}", *tools, f"CC={_compiler(build)}", f"HOSTCC={hostcc}"]
+    return [
+        f"O={build.kdir}",
+        f"ARCH={build.arch.name}",
+        *tools,
+        f"CC={_compiler(build)}",
+        f"HOSTCC={hostcc}",
+    ]
 
 
 def _make(build, target, doing, log=None, env=None, words=()):
     """One make in the kernel's source, with nothing inherited that would change what is built."""
     jobs = len(os.sched_getaffinity(0))
-    run(["make", "-C", build.source, f"-j{jobs}", *_words(build), *words, *target.split()],
-        log=log or build.log.with_suffix(".config.log"), what=f"{doing} {build.what}",
-        env=dict.fromkeys(UNSET) | FIXED | ccache() | (env or {}))
+    run(
+        ["make", "-C", build.source, f"-j{jobs}", *_words(build), *words, *target.split()],
+        log=log or build.log.with_suffix(".config.log"),
+        what=f"{doing} {build.what}",
+        env=dict.fromkeys(UNSET) | FIXED | ccache() | (env or {}),
+    )
 
 
 def _newest_module(build):
     """The time of the newest module; 0 when there is none."""
     order = build.kdir / "modules.order"
     names = order.read_text().split() if order.exists() else []
-    return max(((build.kdir / name).with_suffix(".ko").stat().st_mtime_ns for name in names), default=0)
+    return max(
+        ((build.kdir / name).with_suffix(".ko").stat().st_mtime_ns for name in names), default=0
+    )
 
 
 def _install_modules(build):
@@ -223,8 +288,13 @@ def _install_modules(build):
         return
     part = build.kdir / "mods.part"
     shutil.rmtree(part, ignore_errors=True)
-    _make(build, "modules_install", "installing the modules of", words=[f"INSTALL_MOD_PATH={part}"],
-          log=build.log.with_suffix(".modules.log"))
+    _make(
+        build,
+        "modules_install",
+        "installing the modules of",
+        words=[f"INSTALL_MOD_PATH={part}"],
+        log=build.log.with_suffix(".modules.log"),
+    )
     shutil.rmtree(mods, ignore_errors=True)
     part.rename(mods)
     os.utime(mods)
@@ -244,7 +314,9 @@ def _plan(arch, base, llvm, fragments):
     """A Build, refused where it cannot be."""
     arch = arches.get(arch)
     if llvm and arch.llvm:
-        raise Fail(USAGE, f"LLVM=1 is not possible for {arch.name}: {arch.llvm}; build it without LLVM=1")
+        raise Fail(
+            USAGE, f"LLVM=1 is not possible for {arch.name}: {arch.llvm}; build it without LLVM=1"
+        )
     for name in fragments:
         _fragment(name)
     source = bases.base_source() if base else series.source_tree()
@@ -281,7 +353,12 @@ def _build(build):
     with _configured(build):
         modules = _has_modules(build)
         say(f"building {build.what}, log in {build.log}")
-        _make(build, f"{build.arch.target} vmlinux" + (" modules" if modules else ""), "building", log=build.log)
+        _make(
+            build,
+            f"{build.arch.target} vmlinux" + (" modules" if modules else ""),
+            "building",
+            log=build.log,
+        )
         if modules:
             _install_modules(build)
     say(f"{build.what} is in {build.kdir}")
@@ -289,6 +366,7 @@ def _build(build):
 
 
 # Looking at code
+
 
 def build_objects(arch, targets, fragments=()):
     """Some objects of a kernel, or folders of them, and no more; returns the kernel's folder."""
@@ -316,7 +394,13 @@ def compile_again(arch, base, objects, words, use, fragments=()):
         _make(build, "prepare", "preparing", log=build.log.with_suffix(".prepare.log"))
         for path in objects:
             (build.kdir / path).unlink(missing_ok=True)
-        _make(build, " ".join(objects), "looking at", log=build.log, words=["--output-sync=target", *words])
+        _make(
+            build,
+            " ".join(objects),
+            "looking at",
+            log=build.log,
+            words=["--output-sync=target", *words],
+        )
     return build.source, build.log
 
 
@@ -330,6 +414,8 @@ def image_of(arch, kernel):
     path = Path(kernel)
     image = path / arches.get(arch).image if path.is_dir() else path
     if not image.is_file():
-        raise Fail(MISSING, f"there is no kernel image at {image}: build one with `make kernel ARCH={arches.get(arch).name}`")
+        raise Fail(
+            MISSING,
+            f"there is no kernel image at {image}: build one with `make kernel ARCH={arches.get(arch).name}`",
+        )
     return image
-

@@ -35,7 +35,9 @@ class Known(NamedTuple):
     words: str = ""  # it does so now and then, and then says this
 
     def fits(self, result):
-        return result.status == self.status and (not self.words or any(self.words in line for line in (*result.before, *result.after)))
+        return result.status == self.status and (
+            not self.words or any(self.words in line for line in (*result.before, *result.after))
+        )
 
 
 def rows(path, form, text=None, lengths=(3,)):
@@ -73,7 +75,9 @@ def _forget(folder, name):
     tests = folder / "kselftest-list.txt"
     if tests.exists():
         entry = name.replace("/", ":", 1)
-        tests.write_text("".join(line for line in tests.read_text().splitlines(True) if line.strip() != entry))
+        tests.write_text(
+            "".join(line for line in tests.read_text().splitlines(True) if line.strip() != entry)
+        )
     return there
 
 
@@ -83,8 +87,11 @@ def leave_out(arch, folder, kind=""):
         if status != LEFT_OUT or not (folder / name.split("/")[0]).is_dir():
             continue
         there = _forget(folder, name)
-        yield ktap.Result(name, ktap.SKIPPED if there else ktap.FAILED,
-                          f"left out: {reason}" if there else "there is no such file to be left out")
+        yield ktap.Result(
+            name,
+            ktap.SKIPPED if there else ktap.FAILED,
+            f"left out: {reason}" if there else "there is no such file to be left out",
+        )
 
 
 def judge(result, known):
@@ -93,7 +100,9 @@ def judge(result, known):
     if here and here.fits(result):
         return ktap.Result(result.name, ktap.SKIPPED, f"as on the base: {here.reason}")
     if here and result.status == ktap.PASSED and not here.words:
-        return ktap.Result(result.name, ktap.PASSED, f"listed as {here.status} on the base, but passes")
+        return ktap.Result(
+            result.name, ktap.PASSED, f"listed as {here.status} on the base, but passes"
+        )
     if result.status == ktap.SKIPPED and not result.note:
         return ktap.Result(result.name, ktap.FAILED, "skipped, and nobody says why")
     return result

@@ -20,7 +20,9 @@ PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
 # How many lines of a failed test are shown, before its result and after.
 SAID = 15
 
-_LINE = re.compile(r"(?P<no>not )?ok (?P<number>\d+)(?: -)?(?P<name>| .*?)(?:\s+# (?P<directive>.*))?$")
+_LINE = re.compile(
+    r"(?P<no>not )?ok (?P<number>\d+)(?: -)?(?P<name>| .*?)(?:\s+# (?P<directive>.*))?$"
+)
 # How kselftest.h has it: `ok 1 # SKIP a case: its reason`, or the reason only.
 _BEHIND = re.compile(r"\w+ (?P<name>[^:]+)(?:: *(?P<note>.+))?$")
 _PLAN = re.compile(r"1\.\.(\d+)")
@@ -38,7 +40,9 @@ class Result:
     after: tuple = ()
     unchanged: bool = False  # it is of an earlier run, for it would be made from the same
     part: str = ""  # of the step, if that has parts
-    seconds: float | None = None  # that the whole part took; None: it is not known, or of an earlier run
+    seconds: float | None = (
+        None  # that the whole part took; None: it is not known, or of an earlier run
+    )
 
     @property
     def remark(self):
@@ -82,7 +86,7 @@ def _case(line):
 def _around(lines, at):
     """What a test said right before and right after one of its results: some tests do this, some that."""
     before = list(itertools.takewhile(lambda text: not _LINE.match(text), reversed(lines[:at])))
-    after = list(itertools.takewhile(lambda text: not _LINE.match(text), lines[at + 1:]))
+    after = list(itertools.takewhile(lambda text: not _LINE.match(text), lines[at + 1 :]))
     return {"before": tuple(before[::-1]), "after": tuple(after)}
 
 
@@ -126,11 +130,18 @@ def parse(text):
         elif match := _PLAN.match(raw):
             plan = (plan or 0) + int(match[1])
     if plan is None or plan != tests:
-        found.append(Result("all tests ran", FAILED, f"{tests} of {plan if plan is not None else 'an unknown number'} did"))
+        found.append(
+            Result(
+                "all tests ran",
+                FAILED,
+                f"{tests} of {plan if plan is not None else 'an unknown number'} did",
+            )
+        )
     return found
 
 
 # The other way round: results for those who read them by program
+
 
 def _line(number, status, name, note):
     skip = f" # SKIP {note}".rstrip() if status == SKIPPED else ""
@@ -149,7 +160,9 @@ def _unique(names):
 def _inner(results):
     """The lines of a step's results, each failure's words before it."""
     yield from ("KTAP version 1", f"1..{len(results)}")
-    for number, (result, name) in enumerate(zip(results, _unique(result.name for result in results)), 1):
+    for number, (result, name) in enumerate(
+        zip(results, _unique(result.name for result in results)), 1
+    ):
         said = [result.note, *result.said] if result.status == FAILED else []
         yield from (f"# {line}" for text in said for line in text.splitlines())
         yield _line(number, result.status, name, result.note)
@@ -166,5 +179,7 @@ def written(steps):
     lines = ["KTAP version 1", f"1..{len(steps)}"]
     for number, (step, name) in enumerate(zip(steps, _unique(step.name for step in steps)), 1):
         lines += [f"  {line}" for line in _inner(step.results)] if step.results else []
-        lines.append(_line(number, whole(step.results), name, "" if step.results else "it has no results"))
+        lines.append(
+            _line(number, whole(step.results), name, "" if step.results else "it has no results")
+        )
     return "\n".join(lines) + "\n"

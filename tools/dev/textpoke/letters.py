@@ -23,19 +23,33 @@ from .errors import INFRA, Fail
 from .ktap import FAILED, PASSED, Result
 
 CORE = paths.ROOT / "kernel/text_poke/guard.c"
-TIMELINES = (paths.ROOT / "include/linux/text_poke.h", paths.ROOT / "Documentation/core-api/text-poke.rst")
-MODELS = ((paths.ROOT / "tools/verification/text_poke", ("*.litmus", "*.pml")),
-          (paths.ROOT / "Documentation/litmus-tests/text-poke", ("*.litmus",)))
+TIMELINES = (
+    paths.ROOT / "include/linux/text_poke.h",
+    paths.ROOT / "Documentation/core-api/text-poke.rst",
+)
+MODELS = (
+    (paths.ROOT / "tools/verification/text_poke", ("*.litmus", "*.pml")),
+    (paths.ROOT / "Documentation/litmus-tests/text-poke", ("*.litmus",)),
+)
 
 # What a step is called, by what the code calls to take it.
-WORDS = {"text_poke_publish": "publish", "PASS_ARM": "trap", "sync_cpus": "sync", "emit_records": "record",
-         "PASS_TAIL": "tail", "PASS_FINAL": "unit", "text_poke_retire": "retire"}
+WORDS = {
+    "text_poke_publish": "publish",
+    "PASS_ARM": "trap",
+    "sync_cpus": "sync",
+    "emit_records": "record",
+    "PASS_TAIL": "tail",
+    "PASS_FINAL": "unit",
+    "text_poke_retire": "retire",
+}
 
 _CODE = re.compile(r"^(?P<statement>.*\S)\s*/\* (?P<letters>[a-z](?: [a-z])*) \*/$", re.M)
 _MAKES = re.compile(r"&\w+->(\w+)")
 _BOUND = re.compile(r"\w+\.(\w+)|\w+")
 _LINE = re.compile(r"^[ *]*(?P<letter>[a-z]): (?P<text>\S.*?)(?: \.\.\..*| {2,}.*)?$", re.M)
-_MARK = re.compile(r"(?:/\*|//|\(\*) *(?P<letters>[a-z](?: [a-z])*)(?:: *(?P<word>\w+))? *(?:\*/|\*\)|$)", re.M)
+_MARK = re.compile(
+    r"(?:/\*|//|\(\*) *(?P<letters>[a-z](?: [a-z])*)(?:: *(?P<word>\w+))? *(?:\*/|\*\)|$)", re.M
+)
 
 
 def _bad(path, sentence):
@@ -43,6 +57,7 @@ def _bad(path, sentence):
 
 
 # The code
+
 
 def _word(path, statement):
     """What a statement does."""
@@ -100,7 +115,10 @@ def of_code(path, text):
     waves, syncs, around = _read(path, text)
     stages = _stages(path, waves)
     if len(stages) != len(syncs) or [word for _, word in around] != ["publish", "retire"]:
-        raise _bad(path, f"{len(stages)} stages of a wave with {len(syncs)} syncs between {len(around)} steps are no protocol")
+        raise _bad(
+            path,
+            f"{len(stages)} stages of a wave with {len(syncs)} syncs between {len(around)} steps are no protocol",
+        )
     taken = [step for stage, letter in zip(stages, syncs) for step in (*stage, (letter, "sync"))]
     steps = [around[0], *taken, around[1]]
     if (letters := [letter for letter, _ in steps]) != sorted(letters):
@@ -110,6 +128,7 @@ def of_code(path, text):
 
 # What is written about it
 
+
 def of_timeline(path, text):
     """(letter, word) of the lines of a timeline."""
     _, found, rest = text.partition("The protocol")
@@ -118,7 +137,10 @@ def of_timeline(path, text):
         for part in match["text"].split(";"):
             word = next((word for word in part.split() if word.rstrip("s") in WORDS.values()), None)
             if word is None:
-                raise _bad(path, f"step {match['letter']}, `{part.strip()}`, is called by no name of a step")
+                raise _bad(
+                    path,
+                    f"step {match['letter']}, `{part.strip()}`, is called by no name of a step",
+                )
             steps.append((match["letter"], word.rstrip("s")))
     if not found or not steps:
         raise _bad(path, "it has no timeline of the protocol")
@@ -126,6 +148,7 @@ def of_timeline(path, text):
 
 
 # Models
+
 
 def _listed(text, title):
     """The letters of a line of a model's comment; None: there is no such line."""
@@ -146,7 +169,10 @@ def _marks(path, text, words):
         if unknown := [letter for letter in here if letter not in words]:
             raise _bad(path, f"the code has no step {unknown[0]}")
         if match["word"] and any(match["word"] not in words[letter] for letter in here):
-            raise _bad(path, f"it calls step {here[0]} {match['word']}, which the code calls {' and '.join(words[here[0]])}")
+            raise _bad(
+                path,
+                f"it calls step {here[0]} {match['word']}, which the code calls {' and '.join(words[here[0]])}",
+            )
         letters, sure = letters + here, sure and len(here) == 1
     return letters if sure else sorted(set(letters))
 
@@ -154,13 +180,23 @@ def _marks(path, text, words):
 def check_model(path, text, steps):
     """Raise Fail if a model's steps are not those that it says, or not the code's."""
     words = {letter: [word for one, word in steps if one == letter] for letter, _ in steps}
-    marks, said, left_out = _marks(path, text, words), _listed(text, "Steps"), _listed(text, "Left out") or []
+    marks, said, left_out = (
+        _marks(path, text, words),
+        _listed(text, "Steps"),
+        _listed(text, "Left out") or [],
+    )
     if said is None:
         said = [letter for letter in words if letter not in left_out]
     if said and sorted(set(said + left_out)) != sorted(words) or set(said) & set(left_out):
-        raise _bad(path, f"steps {' '.join(said)} and left out {' '.join(left_out) or 'none'} are not {' '.join(words)} of the code")
+        raise _bad(
+            path,
+            f"steps {' '.join(said)} and left out {' '.join(left_out) or 'none'} are not {' '.join(words)} of the code",
+        )
     if marks != said:
-        raise _bad(path, f"it says that it takes steps {' '.join(said) or 'none'}, and takes {' '.join(marks) or 'none'}")
+        raise _bad(
+            path,
+            f"it says that it takes steps {' '.join(said) or 'none'}, and takes {' '.join(marks) or 'none'}",
+        )
     if not _in_order(marks):
         raise _bad(path, f"steps {' '.join(marks)} are in another order than the code's")
 
@@ -168,18 +204,23 @@ def check_model(path, text, steps):
 def check_timeline(path, text, steps):
     """Raise Fail if a timeline is not the code's."""
     if (said := of_timeline(path, text)) != steps:
-        wrong = [step for step in said if step not in steps] + [step for step in steps if step not in said]
+        wrong = [step for step in said if step not in steps] + [
+            step for step in steps if step not in said
+        ]
         what = f"{wrong[0][0]}, {wrong[0][1]}," if wrong else "the order"
         raise _bad(path, f"{what} is not as in {CORE.name}")
 
 
 # Results
 
+
 def models():
     """Every file that has letters, without the broken twins, which are like their originals."""
     for folder, patterns in MODELS:
         for pattern in patterns:
-            yield from (path for path in sorted(folder.rglob(pattern)) if not path.stem.endswith("-broken"))
+            yield from (
+                path for path in sorted(folder.rglob(pattern)) if not path.stem.endswith("-broken")
+            )
 
 
 def _result(path, check, steps):
@@ -194,7 +235,11 @@ def _result(path, check, steps):
 def results():
     """A result for the code, and one for each file that uses its letters."""
     steps = of_code(CORE, CORE.read_text())
-    yield Result(f"letters: {CORE.relative_to(paths.ROOT)}", PASSED, " ".join(f"{letter}:{word}" for letter, word in steps))
+    yield Result(
+        f"letters: {CORE.relative_to(paths.ROOT)}",
+        PASSED,
+        " ".join(f"{letter}:{word}" for letter, word in steps),
+    )
     for path in TIMELINES:
         yield _result(path, check_timeline, steps)
     for path in models():

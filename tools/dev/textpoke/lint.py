@@ -20,11 +20,22 @@ from .known import rows
 from .ktap import FAILED, PASSED, Result
 from .say import run
 
-MESSAGE = re.compile(r"^(?P<file>[^\s:]+):(?:\d+:)*\s*(?P<text>(?:\w+: )?(?:warning|error):? .+)$", re.I)
+MESSAGE = re.compile(
+    r"^(?P<file>[^\s:]+):(?:\d+:)*\s*(?P<text>(?:\w+: )?(?:warning|error):? .+)$", re.I
+)
 OBJTOOL = re.compile(r"^(?P<file>\S+): (?P<text>(?:warning|error): objtool: .+)$")
 OFFSET = re.compile(r"\+0x[0-9a-f]+|\.(?:constprop|isra|part|cold)\.?\d*")
 # We sign nothing off in the repository; MAINTAINERS is a patch of its own.
-CHECKPATCH = ("--strict", "--terse", "--showfile", "--no-summary", "--show-types", "--no-signoff", "--ignore", "FILE_PATH_CHANGES")
+CHECKPATCH = (
+    "--strict",
+    "--terse",
+    "--showfile",
+    "--no-summary",
+    "--show-types",
+    "--no-signoff",
+    "--ignore",
+    "FILE_PATH_CHANGES",
+)
 FINDING = re.compile(r"^(?P<file>\S*):\d+: (?:ERROR|WARNING|CHECK):(?P<type>\w+): (?P<text>.+)$")
 ACCEPTED = paths.DEV / "accepted/checkpatch"
 LOG = "change log"
@@ -62,6 +73,7 @@ def _lines(log):
 
 # What the series touches
 
+
 def touched():
     """Every file that the series changes or adds."""
     loaded, have = series.load()
@@ -87,6 +99,7 @@ def objects(files, arch, kdir):
 
 # The tools
 
+
 def _compiled(name, words, use):
     """New findings of what a make with some words says about the touched objects, where the base has them, too."""
     arch = arches.get(name)
@@ -98,7 +111,9 @@ def _compiled(name, words, use):
     base = bases.base_source()
     known = [path for path in wanted if (base / path).with_suffix(".c").exists()]
     # A file of the base may not compile without what the series' configuration has enabled.
-    _, log = kernel.compile_again(name, True, known, words, use, (*fragments, *["series"] * arch.has_backend))
+    _, log = kernel.compile_again(
+        name, True, known, words, use, (*fragments, *["series"] * arch.has_backend)
+    )
     return new(ours, findings(_lines(log), base))
 
 
@@ -118,13 +133,21 @@ def _linked(name, base):
 
 def objtool(name):
     """Calls that leave noinstr text, and whatever else objtool sees at the link."""
-    yield judged("no new finding of objtool (noinstr)", new(_linked(name, False), _linked(name, True)))
+    yield judged(
+        "no new finding of objtool (noinstr)", new(_linked(name, False), _linked(name, True))
+    )
 
 
 def _documented(source, files):
     there = [path for path in files if (source / path).exists()]
     log = paths.LOGS / f"kernel-doc-{source.name}.log"
-    run(["perl", "scripts/kernel-doc", "-none", "-Wall", *there], log=log, what="kernel-doc", cwd=source, check=False)
+    run(
+        ["perl", "scripts/kernel-doc", "-none", "-Wall", *there],
+        log=log,
+        what="kernel-doc",
+        cwd=source,
+        check=False,
+    )
     return findings(_lines(log), source)
 
 
@@ -170,10 +193,20 @@ def checkpatch():
         for mail in sorted(Path(folder).glob("mails/*.patch")):
             log = paths.LOGS / f"checkpatch-{mail.stem[:4]}.log"
             with _without_its_notes(source):
-                status = run(["perl", "scripts/checkpatch.pl", *CHECKPATCH, mail], log=log, what="checkpatch", cwd=source, check=False)
+                status = run(
+                    ["perl", "scripts/checkpatch.pl", *CHECKPATCH, mail],
+                    log=log,
+                    what="checkpatch",
+                    cwd=source,
+                    check=False,
+                )
             said = list(objections(_lines(log)[1:], known))
             broken = status and not _lines(log)[1:]
-            yield Result(f"checkpatch: {mail.stem}", FAILED if broken or said else PASSED, "; ".join(said[:SHOWN]))
+            yield Result(
+                f"checkpatch: {mail.stem}",
+                FAILED if broken or said else PASSED,
+                "; ".join(said[:SHOWN]),
+            )
 
 
 def named(name):

@@ -67,6 +67,7 @@ class Test:
 
 # The first comment
 
+
 def _bad(path, sentence):
     return Fail(INFRA, f"{path.name}: {sentence}")
 
@@ -77,7 +78,7 @@ def _split(text):
     for bracket in _BRACKET.finditer(text):
         depth += 1 if bracket[0] == "(*" else -1
         if depth == 0:
-            return text[:bracket.end()], text[bracket.end():]
+            return text[: bracket.end()], text[bracket.end() :]
     return "", text
 
 
@@ -101,7 +102,7 @@ def _edits(path, name, text):
         if (what in ("replace", "exchange")) != (second is not None):
             raise _bad(path, f"{name} has a `{what}` with the wrong number of texts")
         edits.append((what, first, second))
-        rest = rest[match.end():].removeprefix(",").lstrip()
+        rest = rest[match.end() :].removeprefix(",").lstrip()
     return tuple(edits), rest
 
 
@@ -123,7 +124,9 @@ def parse(path, text):
     result = re.search(r"^\s*\*?\s*Result:\s*(\w+)", said, re.M)
     reached = tuple(re.findall(r"^\s*\*?\s*Reached:\s*(.+?)\s*$", said, re.M))
     if not result or result[1] not in (NEVER, SOMETIMES):
-        raise _bad(path, f"its first comment does not say `Result: {NEVER}` or `Result: {SOMETIMES}`")
+        raise _bad(
+            path, f"its first comment does not say `Result: {NEVER}` or `Result: {SOMETIMES}`"
+        )
     changes = tuple(_change(path, piece) for piece in _paragraphs(said) if _ENTRY.match(piece))
     return Test(path, text, result[1], reached, changes)
 
@@ -133,6 +136,7 @@ def load(path):
 
 
 # Changing a test
+
 
 def _once(test, change, body, text):
     """The text, which must be there, and be there once."""
@@ -168,6 +172,7 @@ def changed(test, change):
 
 # herd7
 
+
 @dataclass(frozen=True)
 class Found:
     """What herd7 says: Never, Sometimes or Always, and the final states."""
@@ -181,7 +186,14 @@ def herd():
     debarch = output(["dpkg", "--print-architecture"]).strip()
     root = host.unpack_foreign(PACKAGES, debarch, SUITE, paths.BUILD / "foreign" / "herd")
     loader = next(root.glob("usr/lib/*/ld-linux*.so.*"))
-    return [loader, "--library-path", loader.parent, root / "usr/bin/herd7", "-set-libdir", root / "usr/share/herdtools7/herd"]
+    return [
+        loader,
+        "--library-path",
+        loader.parent,
+        root / "usr/bin/herd7",
+        "-set-libdir",
+        root / "usr/share/herdtools7/herd",
+    ]
 
 
 def parts():
@@ -206,11 +218,18 @@ def observe(command, text, cwd=None):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "test.litmus"
         path.write_text(text)
-        done = subprocess.run([str(word) for word in [*command, path]], cwd=cwd, text=True, capture_output=True, check=False)
+        done = subprocess.run(
+            [str(word) for word in [*command, path]],
+            cwd=cwd,
+            text=True,
+            capture_output=True,
+            check=False,
+        )
     return judge(done.stdout, done.stderr)
 
 
 # Results
+
 
 def _expect(name, wanted, run, reached=()):
     """One result: what was wanted is what is found."""
@@ -244,8 +263,11 @@ def mutants(prefix, folder):
 def checks(prefix, test, observe_text):
     """What is to be checked of a test: functions that give a Result each."""
     name = f"{prefix}: {test.path.stem}"
-    yield lambda: _expect(f"{name}: {test.result}", test.result, lambda: observe_text(test.text), test.reached)
+    yield lambda: _expect(
+        f"{name}: {test.result}", test.result, lambda: observe_text(test.text), test.reached
+    )
     for change in test.changes:
         wanted = SOMETIMES if change.kind == MUTANT else test.result
         yield lambda change=change, wanted=wanted: _expect(
-            _called(prefix, test, change), wanted, lambda: observe_text(changed(test, change)))
+            _called(prefix, test, change), wanted, lambda: observe_text(changed(test, change))
+        )

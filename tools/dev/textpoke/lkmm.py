@@ -29,7 +29,9 @@ def _load(folder):
 def _checks(tests, observe):
     for test in tests.values():
         if why := _lacks_twin(test, tests):
-            yield lambda test=test, why=why: Result(f"{PREFIX}: {test.path.stem}: has a twin", FAILED, why)
+            yield lambda test=test, why=why: Result(
+                f"{PREFIX}: {test.path.stem}: has a twin", FAILED, why
+            )
         yield from litmus.checks(PREFIX, test, observe)
 
 
@@ -42,7 +44,12 @@ def mutants(folder=FOLDER):
 
 def parts():
     """What the results are made from: see made.py."""
-    return [list(made.folder(FOLDER)), list(made.folder(_model())), litmus.parts(), made.modules("lkmm")]
+    return [
+        list(made.folder(FOLDER)),
+        list(made.folder(_model())),
+        litmus.parts(),
+        made.modules("lkmm"),
+    ]
 
 
 def _model():
@@ -59,4 +66,6 @@ def results(folder=FOLDER):
         return
     if not tests:
         yield Result(f"{PREFIX}: has tests", FAILED, f"there is none in {folder}")
-    yield from claims.all_at_once(_checks(tests, lambda text: litmus.observe(command, text, cwd=_model())))
+    yield from claims.all_at_once(
+        _checks(tests, lambda text: litmus.observe(command, text, cwd=_model()))
+    )

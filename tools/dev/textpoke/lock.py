@@ -64,7 +64,10 @@ def check_build():
     """build/ is a folder, or can become one."""
     if os.path.lexists(paths.BUILD) and not paths.BUILD.is_dir():
         kind = "a link to no folder" if paths.BUILD.is_symlink() else "no folder"
-        raise Fail(INFRA, f"{paths.BUILD} is {kind}, but is to hold what is built: move it away, then run the command again")
+        raise Fail(
+            INFRA,
+            f"{paths.BUILD} is {kind}, but is to hold what is built: move it away, then run the command again",
+        )
 
 
 @contextlib.contextmanager
@@ -83,5 +86,8 @@ def build_alone():
     check_build()
     with _opened(paths.BUILD, os.O_RDONLY | os.O_DIRECTORY) as fd:
         if not _taken(fd, fcntl.LOCK_EX):
-            raise Fail(INFRA, f"another command is at work in {paths.BUILD}: wait until it has ended, or end it")
+            raise Fail(
+                INFRA,
+                f"another command is at work in {paths.BUILD}: wait until it has ended, or end it",
+            )
         yield

@@ -29,7 +29,9 @@ UNKNOWN = None
 HERE = Path(__file__).resolve().parent
 DPKG = Path("/var/lib/dpkg/status")
 # What a user's shell may tell compilers and the kernel's make.
-TELLING = re.compile(r"FLAGS$|^KBUILD_|^LD_|_PATH$|^CPATH$|^GCC_|^CC$|^HOSTCC$|^LLVM|^CCACHE_|^PATH$")
+TELLING = re.compile(
+    r"FLAGS$|^KBUILD_|^LD_|_PATH$|^CPATH$|^GCC_|^CC$|^HOSTCC$|^LLVM|^CCACHE_|^PATH$"
+)
 # Read for every architecture, wherever they lie.
 SHARED = re.compile(r"arch/[^/]+/crypto/Kconfig|Documentation/Kconfig")
 UNREAD = ("Documentation/", "MAINTAINERS", "tools/verification/")
@@ -37,7 +39,9 @@ UNREAD = ("Documentation/", "MAINTAINERS", "tools/verification/")
 READ = r"(?:-I)?(?:\S*/{source}/|\./)?((?:arch/\w+|Documentation|tools/verification)/\S+?)[:)]?"
 LITTER = re.compile(r"__pycache__|\.pyc$")
 # The selftests' modules are made among their sources.
-MADE_THERE = re.compile(r"tools/testing/selftests/.*(\.(o|ko|mod|mod\.c|cmd|a)|/Module\.symvers|/modules\.order)")
+MADE_THERE = re.compile(
+    r"tools/testing/selftests/.*(\.(o|ko|mod|mod\.c|cmd|a)|/Module\.symvers|/modules\.order)"
+)
 
 
 def digest(parts):
@@ -74,7 +78,9 @@ def _hash_of_file(path, _size, _changed, _inode):
 def file(path):
     """A file's contents, and whether it can be executed."""
     stat = path.stat()
-    whole = _hash_of_file(str(path), stat.st_size, (stat.st_mtime_ns, stat.st_ctime_ns), stat.st_ino)
+    whole = _hash_of_file(
+        str(path), stat.st_size, (stat.st_mtime_ns, stat.st_ctime_ns), stat.st_ino
+    )
     return f"{whole} {bool(stat.st_mode & 0o111)}"
 
 
@@ -90,6 +96,7 @@ def folder(top, skip=()):
 
 # These tools
 
+
 def _imported(path):
     """The modules of ours that a module imports, at its top or in a function."""
     return _named(path.read_bytes())
@@ -102,7 +109,9 @@ def _named(code):
 
 def _names_in(code):
     for node in ast.walk(ast.parse(code)):
-        if isinstance(node, ast.ImportFrom) and (node.level or (node.module or "").split(".")[0] == "textpoke"):
+        if isinstance(node, ast.ImportFrom) and (
+            node.level or (node.module or "").split(".")[0] == "textpoke"
+        ):
             module = (node.module or "").removeprefix("textpoke").strip(".")
             yield from [module.split(".")[0]] if module else [alias.name for alias in node.names]
 
@@ -129,12 +138,15 @@ def modules(*roots):
 
 # The machine
 
+
 @functools.lru_cache(4)
 def _dpkg(_changed):
     """Package -> (version, what it needs), and what a name stands for, of all that is installed."""
     form = r"${db:Status-Status}\t${Package}\t${Architecture}\t${Version}\t${Pre-Depends}, ${Depends}\t${Provides}\n"
     installed, named = {}, {}
-    for line in output(["dpkg-query", "-W", "-f", form], what="listing the installed packages").splitlines():
+    for line in output(
+        ["dpkg-query", "-W", "-f", form], what="listing the installed packages"
+    ).splitlines():
         status, name, architecture, version, needs, provides = line.split("\t")
         if status != "installed":
             continue
@@ -181,6 +193,7 @@ def environment():
 
 # The kernel
 
+
 def concerns(path, name):
     """Whether what is at a path of the kernel's tree can make a difference to an architecture's kernels and their tests."""
     if SHARED.fullmatch(path):
@@ -207,7 +220,9 @@ def series_of(name, wanted=concerns):
     It is the files as they are in the end that count: how patches share them, and in which order, is nothing to a kernel.
     """
     now = bases.current()
-    yield from ([path, what] for path, what in _series_on(now, patches.fingerprint()) if wanted(path, name))
+    yield from (
+        [path, what] for path, what in _series_on(now, patches.fingerprint()) if wanted(path, name)
+    )
 
 
 @functools.lru_cache(2)
@@ -274,8 +289,19 @@ def architecture(name, more=()):
     arch = arches.get(name)
     names = (*host.BUILD, *arch.compiler_packages, *host.QEMU[name], *host.PERF, *more)
     host.need(*host.BUILD, *arch.compiler_packages)
-    compilers = [f"{cross}{tool}" for cross in dict.fromkeys(("", arch.cross)) for tool in ("gcc", "ld", "as", "objcopy", "readelf")]
-    yield [name, base(), list(series_of(name)), list(overlay.parts()), list(configuration(name)), environment()]
+    compilers = [
+        f"{cross}{tool}"
+        for cross in dict.fromkeys(("", arch.cross))
+        for tool in ("gcc", "ld", "as", "objcopy", "readelf")
+    ]
+    yield [
+        name,
+        base(),
+        list(series_of(name)),
+        list(overlay.parts()),
+        list(configuration(name)),
+        environment(),
+    ]
     yield [packages(*names), list(programs(*compilers, arch.qemu, "make", "ccache", "python3"))]
 
 

@@ -27,7 +27,10 @@ def _hash(path):
 
 def _below(folder):
     """Name, as the list has it -> file, of all mails in a folder and its parts."""
-    return {str(path.relative_to(folder)): path for path in sorted([*folder.glob("*.patch"), *folder.glob("*/*.patch")])}
+    return {
+        str(path.relative_to(folder)): path
+        for path in sorted([*folder.glob("*.patch"), *folder.glob("*/*.patch")])
+    }
 
 
 def _lines(mails):
@@ -40,7 +43,11 @@ def _strange(folder, known, inside=""):
         name = f"{inside}{path.name}"
         if not inside and path.name.startswith(LIST):
             continue
-        if path.is_dir() and not path.is_symlink() and any(line.partition("  ")[2].startswith(f"{name}/") for line in known):
+        if (
+            path.is_dir()
+            and not path.is_symlink()
+            and any(line.partition("  ")[2].startswith(f"{name}/") for line in known)
+        ):
             yield from _strange(path, known, f"{name}/")
         elif not path.is_file() or path.is_symlink() or f"{_hash(path)}  {name}" not in known:
             yield name
@@ -58,7 +65,9 @@ def folder_of(out):
     try:
         folder = Path(os.path.expanduser(out)).resolve()
     except (OSError, RuntimeError):
-        raise Fail(USAGE, f"OUT={out} is a link that leads nowhere: name a new or empty folder") from None
+        raise Fail(
+            USAGE, f"OUT={out} is a link that leads nowhere: name a new or empty folder"
+        ) from None
     if not _nearest(folder).is_dir():
         raise Fail(USAGE, f"OUT={out} is no folder, or in none: name a new or empty one")
     check(folder)
@@ -70,8 +79,11 @@ def check(folder):
     known = set(paths.noted(folder / LIST).splitlines())
     strange = list(_strange(folder, known)) if folder.is_dir() else []
     if strange:
-        raise Fail(USAGE, f"{folder} holds {strange[0]}, which `make series` has not written as it is: "
-                          "name a new or empty folder (OUT=), or move that away")
+        raise Fail(
+            USAGE,
+            f"{folder} holds {strange[0]}, which `make series` has not written as it is: "
+            "name a new or empty folder (OUT=), or move that away",
+        )
 
 
 @contextlib.contextmanager
@@ -126,5 +138,7 @@ def write_series(out=None):
             check(folder)
             shutil.copytree(Path(place) / "mails", part, dirs_exist_ok=True)
             _replace(_below(part), folder)
-    say(f"{len(mails)} patches for Linux {version} in {folder}: git am {shlex.quote(str(folder))}/*.patch")
+    say(
+        f"{len(mails)} patches for Linux {version} in {folder}: git am {shlex.quote(str(folder))}/*.patch"
+    )
     return folder

@@ -32,7 +32,9 @@ def esc(text):
 
 def tag(name, *inner, **attributes):
     """An element; class and the like are given with a `_` behind them."""
-    words = "".join(f' {key.rstrip("_")}="{esc(value)}"' for key, value in attributes.items() if value)
+    words = "".join(
+        f' {key.rstrip("_")}="{esc(value)}"' for key, value in attributes.items() if value
+    )
     return Safe(f"<{name}{words}>{''.join(map(esc, inner))}</{name}>")
 
 
@@ -43,7 +45,11 @@ def each(name, items, **attributes):
 
 def table(head, rows):
     """A table of rows that are made of <td> already."""
-    return tag("table", tag("thead", tag("tr", each("th", head))), tag("tbody", *(tag("tr", *row) for row in rows)))
+    return tag(
+        "table",
+        tag("thead", tag("tr", each("th", head))),
+        tag("tbody", *(tag("tr", *row) for row in rows)),
+    )
 
 
 def data(value):
@@ -53,14 +59,22 @@ def data(value):
 
 def seconds(value):
     """A time as people read it."""
-    return f"{value:.1f} s" if value < 10 else f"{value:.0f} s" if value < 120 else f"{value / 60:.0f} min"
+    return (
+        f"{value:.1f} s"
+        if value < 10
+        else f"{value:.0f} s"
+        if value < 120
+        else f"{value / 60:.0f} min"
+    )
 
 
 def write(path, template, **parts):
     """A page, whole or not at all."""
     whole = Template((FOLDER / template).read_text())
     style = Safe((FOLDER / "style.css").read_text())
-    patches.write(path, whole.substitute(style=style, **{name: esc(part) for name, part in parts.items()}))
+    patches.write(
+        path, whole.substitute(style=style, **{name: esc(part) for name, part in parts.items()})
+    )
 
 
 def try_to_write(path, write_page, *what):

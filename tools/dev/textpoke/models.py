@@ -34,7 +34,11 @@ FAMILIES = {"arm64": herd, "lkmm": lkmm, "spin": spin, "cbmc": cbmc}
 
 def mutants():
     """`family/file: mutant` -> the name of its result, of every mutant that a model has."""
-    return {f"{family}/{mutant}": name for family, module in FAMILIES.items() for mutant, name in module.mutants()}
+    return {
+        f"{family}/{mutant}": name
+        for family, module in FAMILIES.items()
+        for mutant, name in module.mutants()
+    }
 
 
 def duration(seconds):
@@ -42,7 +46,9 @@ def duration(seconds):
     took = math.ceil(seconds)
     if took <= TARGET:
         return f"the models took {took} s, within the target of {TARGET} s"
-    return f"the models took {took} s: the target of {TARGET} s was exceeded, which is not a failure"
+    return (
+        f"the models took {took} s: the target of {TARGET} s was exceeded, which is not a failure"
+    )
 
 
 def _timed(results, took):

@@ -37,7 +37,10 @@ SELFTESTS_TIMEOUT = 1200
 REPLAY = ("text_poke:replay",)
 
 KUNIT, SELFTESTS, MODEL = "kunit", "selftests", "model"
-SUITES = {"core": "text_poke"} | {name: f"text_poke_{name}" for name in ("conformance", "debug", "fault", "input", "live", "slot", "stop", "catch_up")}
+SUITES = {"core": "text_poke"} | {
+    name: f"text_poke_{name}"
+    for name in ("conformance", "debug", "fault", "input", "live", "slot", "stop", "catch_up")
+}
 # Layer -> with what it is tried.
 LAYERS = dict.fromkeys(("checker", "guest", *SUITES), KUNIT) | {"replay": SELFTESTS, MODEL: MODEL}
 FORMAT = f"`NAME | LAYER [or LAYER...] | PATTERN [| only ARCH...: REASON]` with layers of one kind among {', '.join(LAYERS)}"
@@ -104,24 +107,31 @@ def agree(mutants, known, declared):
     if both := [mutant.name for mutant in of_models if mutant.name in known]:
         raise Fail(INFRA, f"{STEPS} has {both[0]}: let a run notice it, not a model")
     if lost := [mutant for mutant in of_models if mutant.pattern not in declared]:
-        raise Fail(INFRA, f"{lost[0].name}: no model has the mutant `{lost[0].pattern}`: correct {TABLE}")
+        raise Fail(
+            INFRA, f"{lost[0].name}: no model has the mutant `{lost[0].pattern}`: correct {TABLE}"
+        )
     if len({mutant.name for mutant in mutants}) != len(mutants):
         raise Fail(INFRA, f"{TABLE} has two lines of one name: keep one")
 
 
 # Who says it
 
+
 def _speaks(layer, name):
     """Whether a result of this name is the layer's."""
     if layer in SUITES:
         return name.startswith(f"{SUITES[layer]}: ") and not name.endswith(": the suite ran")
-    return {"checker": name == "KUnit: the kernel does not complain",
-            "guest": name == "KUnit: the guest ends by itself",
-            "replay": name.startswith("text_poke: replay: ")}[layer]
+    return {
+        "checker": name == "KUnit: the kernel does not complain",
+        "guest": name == "KUnit: the guest ends by itself",
+        "replay": name.startswith("text_poke: replay: "),
+    }[layer]
 
 
 def _spoken_by(mutant, results):
-    return [result for result in results if any(_speaks(layer, result.name) for layer in mutant.layers)]
+    return [
+        result for result in results if any(_speaks(layer, result.name) for layer in mutant.layers)
+    ]
 
 
 def failures(results):
@@ -138,11 +148,19 @@ def verdict(mutant, results):
     failed = failures(results)
     if lacking := [result for result in failed if result.name.endswith(tests.HAS_KNOBS)]:
         return Result(f"mutant {mutant.word}", FAILED, f"not tried with all: {lacking[0].note}")
-    noticed = [line for line in in_words(_spoken_by(mutant, failed)) if re.search(mutant.pattern, line)]
+    noticed = [
+        line for line in in_words(_spoken_by(mutant, failed)) if re.search(mutant.pattern, line)
+    ]
     if noticed:
         return Result(f"mutant {mutant.word}", PASSED, f"noticed: {noticed[0]}")
-    others = f"only this did: {'; '.join(in_words(failed)[:3])}" if failed else "nobody did: it survives"
-    return Result(f"mutant {mutant.word}", FAILED, f"{' or '.join(mutant.layers)}: {mutant.pattern} did not notice, {others}")
+    others = (
+        f"only this did: {'; '.join(in_words(failed)[:3])}" if failed else "nobody did: it survives"
+    )
+    return Result(
+        f"mutant {mutant.word}",
+        FAILED,
+        f"{' or '.join(mutant.layers)}: {mutant.pattern} did not notice, {others}",
+    )
 
 
 def soundness(trial, mutants, results):
@@ -151,13 +169,16 @@ def soundness(trial, mutants, results):
     if failed := in_words(failures(results)):
         return Result(name, FAILED, "; ".join(failed[:3]))
     passed = [result.name for result in results if result.status == PASSED]
-    layers = dict.fromkeys(layer for mutant in mutants if mutant.trial == trial for layer in mutant.layers)
+    layers = dict.fromkeys(
+        layer for mutant in mutants if mutant.trial == trial for layer in mutant.layers
+    )
     if silent := [layer for layer in layers if not any(_speaks(layer, each) for each in passed)]:
         return Result(name, FAILED, f"nothing passed of {', '.join(silent)}")
     return Result(name, PASSED)
 
 
 # Trying
+
 
 def _kunit(name, kdir, append):
     return tests.kunit(name, kdir, append, timeout=TIMEOUT)
@@ -198,7 +219,11 @@ def results(name, kdir, mutants):
 def _of_model(mutant, found, declared):
     """What became of a model's mutant."""
     result = found.get(declared[mutant.pattern], Result("", FAILED, "nobody tried it"))
-    note = f"noticed: {mutant.pattern}" if result.status == PASSED else f"{mutant.pattern}: {result.note}"
+    note = (
+        f"noticed: {mutant.pattern}"
+        if result.status == PASSED
+        else f"{mutant.pattern}: {result.note}"
+    )
     return Result(f"model: mutant {mutant.word}", result.status, note)
 
 
@@ -229,7 +254,10 @@ def main(options):
     agree(mutants, steps(STEPS.read_text()), declared)
     known, mutants = mutants, [mutant for mutant in mutants if fnmatch(mutant.word, only)]
     if not mutants:
-        raise Fail(USAGE, f"ONLY={only} matches none of the mutants: {', '.join(mutant.word for mutant in known)}")
+        raise Fail(
+            USAGE,
+            f"ONLY={only} matches none of the mutants: {', '.join(mutant.word for mutant in known)}",
+        )
     of_models = [mutant for mutant in mutants if mutant.trial == MODEL]
     report = check.Report().into("mutants")
     report.step("models: mutants", model_results, of_models, declared)
@@ -237,5 +265,8 @@ def main(options):
     for name in check.names(options) if run else ():
         if arches.get(name).has_backend:
             _run(report, name, run)
-    print(f"{len(run)} mutants of the kernel, {len(of_models)} of the models, which `make models` tries with all others", flush=True)
+    print(
+        f"{len(run)} mutants of the kernel, {len(of_models)} of the models, which `make models` tries with all others",
+        flush=True,
+    )
     return report.end()

@@ -21,7 +21,16 @@ def _apt(suites):
 
 
 def _install(apt, store, suite, packages, *words):
-    return [f"-oDir::Cache::archives={store}", "install", "-y", "--no-install-recommends", "-t", suite, *words, *packages]
+    return [
+        f"-oDir::Cache::archives={store}",
+        "install",
+        "-y",
+        "--no-install-recommends",
+        "-t",
+        suite,
+        *words,
+        *packages,
+    ]
 
 
 def closure(text):
@@ -33,8 +42,14 @@ def _fetch(apt, suite, packages):
     """The .deb files of packages and of all that they need."""
     store = paths.CACHE / "debs" / "newer"
     (store / "partial").mkdir(parents=True, exist_ok=True)
-    apt.do(*_install(apt, store, suite, packages, "--download-only"), what=f"downloading {' '.join(packages)}")
-    listed = output(apt.command(*_install(apt, store, suite, packages, "-s")), what=f"looking up {' '.join(packages)}")
+    apt.do(
+        *_install(apt, store, suite, packages, "--download-only"),
+        what=f"downloading {' '.join(packages)}",
+    )
+    listed = output(
+        apt.command(*_install(apt, store, suite, packages, "-s")),
+        what=f"looking up {' '.join(packages)}",
+    )
     found = []
     for name, version in closure(listed):
         found += store.glob(f"{name}_{version.replace(':', '%3a')}_*.deb")
@@ -45,8 +60,13 @@ def _fetch(apt, suite, packages):
 
 def _debs(packages, suites):
     """What is to be unpacked; a machine of another kind cannot run it."""
-    if output(["dpkg", "--print-architecture"], what="asking dpkg for its architecture").strip() != DEBARCH:
-        raise Fail(MISSING, f"{' '.join(packages)} of {suites[0]} can be had for {DEBARCH} machines only")
+    if (
+        output(["dpkg", "--print-architecture"], what="asking dpkg for its architecture").strip()
+        != DEBARCH
+    ):
+        raise Fail(
+            MISSING, f"{' '.join(packages)} of {suites[0]} can be had for {DEBARCH} machines only"
+        )
     host.room(paths.BUILD, 1, f"unpacking {' '.join(packages)}")
     say(f"fetching {' '.join(packages)} of {suites[0]}, with libraries")
     return _fetch(_apt(suites), suites[0], packages)

@@ -21,7 +21,13 @@ from .say import output
 
 CORE = "kernel/text_poke/"
 # Not stop.c: to be without a call of nothing lets GCC number its registers in another way.
-SOURCES = (*(f"{CORE}{name}.c" for name in ("core", "guard", "path", "report", "settle", "slot", "sync", "trap", "write")), "arch/{arch}/kernel/text_poke.c")
+SOURCES = (
+    *(
+        f"{CORE}{name}.c"
+        for name in ("core", "guard", "path", "report", "settle", "slot", "sync", "trap", "write")
+    ),
+    "arch/{arch}/kernel/text_poke.c",
+)
 FRAGMENTS = ("bench",)
 # What is mentioned, and what stands there if it is not: C text of the same type, or another function's name.
 MENTIONS = {
@@ -46,7 +52,7 @@ def without(text):
     while found := HOOK.search(text, at):
         instead = list(MENTIONS.values())[int(found.lastgroup[1:])]
         end = found.end() if instead.endswith("(") else closing(text, found.end())
-        done += [text[at:found.start()], instead, "\n" * text.count("\n", found.start(), end)]
+        done += [text[at : found.start()], instead, "\n" * text.count("\n", found.start(), end)]
         at = end
     return "".join([*done, text[at:]])
 
@@ -69,7 +75,11 @@ def _instructions(path, text, kdir, arch, folder):
     here = series.source_tree() / Path(path).parent
     output([*command(line, source, out), f"-iquote{here}"], cwd=kdir)
     shown = output([f"{arch.cross}objdump", "-dr", "--no-show-raw-insn", out])
-    return [line for line in shown.splitlines() if INSTRUCTION.match(line) or "R_" in line or line.endswith(">:")]
+    return [
+        line
+        for line in shown.splitlines()
+        if INSTRUCTION.match(line) or "R_" in line or line.endswith(">:")
+    ]
 
 
 def symbols(code):
@@ -81,12 +91,23 @@ def compare(path, kdir, arch):
     """A result for a source: whether it comes to the same with and without."""
     text, overlaid = (paths.ROOT / path).read_text(), (series.source_tree() / path).read_text()
     with tempfile.TemporaryDirectory() as folder:
-        own, bare, over = (_instructions(path, each, kdir, arch, Path(folder)) for each in (text, without(text), overlaid))
+        own, bare, over = (
+            _instructions(path, each, kdir, arch, Path(folder))
+            for each in (text, without(text), overlaid)
+        )
     name = f"{path} has no instruction for what is switched off"
     if own != bare:
-        return Result(name, FAILED, f"{len(own)} lines of code as it is, {len(bare)} without {', '.join(MENTIONS)}")
+        return Result(
+            name,
+            FAILED,
+            f"{len(own)} lines of code as it is, {len(bare)} without {', '.join(MENTIONS)}",
+        )
     if other := sorted(symbols(own) ^ symbols(over)):
-        return Result(name, FAILED, f"only with or only without {overlay.FOLDER} it refers to {', '.join(other)}")
+        return Result(
+            name,
+            FAILED,
+            f"only with or only without {overlay.FOLDER} it refers to {', '.join(other)}",
+        )
     return Result(name, PASSED, f"{len(own)} lines of code are the same")
 
 

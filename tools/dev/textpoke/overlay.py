@@ -45,7 +45,11 @@ def added():
 
 def diffs():
     """path in the kernel's tree -> the diff of it."""
-    return {path.removesuffix(DIFF): decode(file.read_bytes()) for path, file in files().items() if path.endswith(DIFF)}
+    return {
+        path.removesuffix(DIFF): decode(file.read_bytes())
+        for path, file in files().items()
+        if path.endswith(DIFF)
+    }
 
 
 def parts():
@@ -76,7 +80,10 @@ def check_names(entries):
         if path not in entries:
             raise _bad(path + DIFF, f"is a diff of {path}, which the series does not add")
         if _NAMES.findall(text) != [path, path]:
-            raise _bad(path + DIFF, f"is no diff of {path} alone: its first two lines are `--- a/{path}` and `+++ b/{path}`")
+            raise _bad(
+                path + DIFF,
+                f"is no diff of {path} alone: its first two lines are `--- a/{path}` and `+++ b/{path}`",
+            )
 
 
 def lay(repo, index, entries):
@@ -88,8 +95,11 @@ def lay(repo, index, entries):
             index("apply", "--cached", "--whitespace=nowarn", "-", data=encode(text))
         except GitError as error:
             at = re.search(r"patch failed: \S+:(\d+)", error.said)
-            raise _bad(path + DIFF, f"does not apply to {path}{f', near line {at[1]}' if at else ''}: "
-                                    "write it anew for the file as it is now, CONTRIBUTING.md says how") from None
+            raise _bad(
+                path + DIFF,
+                f"does not apply to {path}{f', near line {at[1]}' if at else ''}: "
+                "write it anew for the file as it is now, CONTRIBUTING.md says how",
+            ) from None
 
 
 def traces(texts):

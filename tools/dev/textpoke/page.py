@@ -18,6 +18,7 @@ SCRIPT = "sites.js"
 @dataclass(frozen=True)
 class Verdict:
     """The line that ends `make run`."""
+
     line: str
     good: bool
 
@@ -25,6 +26,7 @@ class Verdict:
 @dataclass(frozen=True)
 class Counters:
     """What the kernel counted up to the beginning and up to the end; empty where it counts nothing."""
+
     before: dict
     after: dict
 
@@ -32,6 +34,7 @@ class Counters:
 @dataclass(frozen=True)
 class Seen:
     """All that the page is made of."""
+
     title: str
     listing: object  # run.Listing
     text: range | None  # addresses of the kernel's text, if they are known
@@ -44,6 +47,7 @@ class Seen:
 @dataclass
 class Site:
     """An address that changed."""
+
     first: object  # record
     kind: str
     count: int = 0
@@ -62,6 +66,7 @@ def sites(listing):
 
 
 # Pictures
+
 
 def _by(what, key, value):
     """label -> values, in the order of the labels."""
@@ -83,20 +88,33 @@ def _over_time(listing):
     """Records by kind and by CPU; the first is at 0."""
     begin = listing.pokes[0].time
     span = (0, (listing.pokes[-1].time - begin) / 1e9)
-    panels = ((f"records by {word}, seconds since the first", _by(listing.pokes, key, lambda poke: (poke.time - begin) / 1e9))
-              for word, key in (("kind", listing.kind), ("CPU", _cpu)))
+    panels = (
+        (
+            f"records by {word}, seconds since the first",
+            _by(listing.pokes, key, lambda poke: (poke.time - begin) / 1e9),
+        )
+        for word, key in (("kind", listing.kind), ("CPU", _cpu))
+    )
     return _plots(panels, span)
 
 
 def _map(listing, found, text):
     """Where in text: records, and addresses that changed at all."""
+
     def place(poke):
         return (poke.addr - text.start) / 2**20
 
     often = _by((poke for poke in listing.pokes if poke.addr in text), listing.kind, place)
-    at_all = _by((site for addr, site in found.items() if addr in text), lambda site: site.kind, lambda site: place(site.first))
+    at_all = _by(
+        (site for addr, site in found.items() if addr in text),
+        lambda site: site.kind,
+        lambda site: place(site.first),
+    )
     unit = f"MiB from {text.start:#x}"
-    return _plots([(f"records, {unit}", often), (f"addresses that changed, {unit}", at_all)], (0, len(text) / 2**20))
+    return _plots(
+        [(f"records, {unit}", often), (f"addresses that changed, {unit}", at_all)],
+        (0, len(text) / 2**20),
+    )
 
 
 def _where(seen, found):
@@ -104,12 +122,25 @@ def _where(seen, found):
     addresses = [poke.addr for poke in seen.listing.pokes]
     text = seen.text or range(min(addresses), max(addresses) + 1)
     outside = sum(addr not in text for addr in addresses)
-    told = "Of all text." if seen.text else "The recording does not say where text begins and ends: from the first address that changed to the last."
-    return Safe(tag("p", told, f" Not in it, but of modules and trampolines: {outside} of the records." if outside else "")
-                + (_map(seen.listing, found, text) if outside < len(addresses) else ""))
+    told = (
+        "Of all text."
+        if seen.text
+        else "The recording does not say where text begins and ends: from the first address that changed to the last."
+    )
+    return Safe(
+        tag(
+            "p",
+            told,
+            f" Not in it, but of modules and trampolines: {outside} of the records."
+            if outside
+            else "",
+        )
+        + (_map(seen.listing, found, text) if outside < len(addresses) else "")
+    )
 
 
 # Words and tables
+
 
 def _function(listing, poke):
     return listing.place(poke).partition("+")[0]
@@ -117,7 +148,10 @@ def _function(listing, poke):
 
 def _most_often(listing):
     count = Counter(_function(listing, poke) for poke in listing.pokes)
-    rows = [[tag("td", name, class_="code"), tag("td", number, class_="number")] for name, number in count.most_common(MOST)]
+    rows = [
+        [tag("td", name, class_="code"), tag("td", number, class_="number")]
+        for name, number in count.most_common(MOST)
+    ]
     return table(["changed most often", "records"], rows)
 
 
@@ -135,7 +169,9 @@ def armed(counters):
         return "Nothing was armed since the kernel booted."
     if now == then:
         return f"{milliseconds(now)} since the kernel booted, before this recording began; none was longer since."
-    return f"{milliseconds(now)}, while this was recorded." + (f" The longest before was {milliseconds(then)}." if then else "")
+    return f"{milliseconds(now)}, while this was recorded." + (
+        f" The longest before was {milliseconds(then)}." if then else ""
+    )
 
 
 def traps(counters):
@@ -150,9 +186,19 @@ def _counted(counters):
     """Everything that the kernel counted."""
     if not counters or not counters.after:
         return ""
-    rows = [[tag("td", name), tag("td", counters.before.get(name, ""), class_="number"), tag("td", value, class_="number")]
-            for name, value in counters.after.items()]
-    return tag("details", tag("summary", "all that the kernel counted since it booted"), table(["", "before", "after"], rows))
+    rows = [
+        [
+            tag("td", name),
+            tag("td", counters.before.get(name, ""), class_="number"),
+            tag("td", value, class_="number"),
+        ]
+        for name, value in counters.after.items()
+    ]
+    return tag(
+        "details",
+        tag("summary", "all that the kernel counted since it booted"),
+        table(["", "before", "after"], rows),
+    )
 
 
 def _row(listing, site, begin):
@@ -161,8 +207,16 @@ def _row(listing, site, begin):
     old, new = (listing.instruction(code, poke.addr) for code in (poke.old, poke.new))
     arrow = "<->" if site.count > 1 else "->"
     cpus = ", ".join(str(cpu) for cpu in sorted(cpu for cpu in site.cpus if cpu is not None))
-    return [f"{poke.addr:016x}", listing.place(poke), site.kind, site.count, round((poke.time - begin) / 1e9, 6),
-            round((site.last - begin) / 1e9, 6), cpus, f"{old} {arrow} {new}"]
+    return [
+        f"{poke.addr:016x}",
+        listing.place(poke),
+        site.kind,
+        site.count,
+        round((poke.time - begin) / 1e9, 6),
+        round((site.last - begin) / 1e9, 6),
+        cpus,
+        f"{old} {arrow} {new}",
+    ]
 
 
 def _rows(listing, found):
@@ -173,18 +227,49 @@ def _pictures(seen):
     """What there is only if something was recorded."""
     listing = seen.listing
     if not listing.pokes:
-        return {"time": tag("p", "No text poke was recorded."), "where": "", "most": "", "rows": markup.data([])}
+        return {
+            "time": tag("p", "No text poke was recorded."),
+            "where": "",
+            "most": "",
+            "rows": markup.data([]),
+        }
     found = sites(listing)
-    return {"time": _over_time(listing), "where": _where(seen, found), "most": _most_often(listing), "rows": _rows(listing, found)}
+    return {
+        "time": _over_time(listing),
+        "where": _where(seen, found),
+        "most": _most_often(listing),
+        "rows": _rows(listing, found),
+    }
 
 
 def write(path, seen):
     """The page, whole or not at all."""
     judged = seen.verdict
-    verdict = tag("p", judged.line, class_=f"verdict {'good' if judged.good else 'bad'}") if judged else \
-        tag("p", "There is no verdict: that takes the text as it was at the end, which only `make run` keeps.")
+    verdict = (
+        tag("p", judged.line, class_=f"verdict {'good' if judged.good else 'bad'}")
+        if judged
+        else tag(
+            "p",
+            "There is no verdict: that takes the text as it was at the end, which only `make run` keeps.",
+        )
+    )
     kinds = "; ".join(f"{kind}: {what}" for kind, what in seen.listing.kinds.items())
-    records = tag("p", "Every record: ", tag("a", seen.records, href=seen.records)) if seen.records else ""
-    markup.write(path, "recording.html", title=seen.title, verdict=verdict, figures="\n".join(seen.figures), kinds=kinds, records=records,
-                 armed=armed(seen.counters), traps=traps(seen.counters), counted=_counted(seen.counters),
-                 script=Safe((markup.FOLDER / SCRIPT).read_text()), **_pictures(seen))
+    records = (
+        tag("p", "Every record: ", tag("a", seen.records, href=seen.records))
+        if seen.records
+        else ""
+    )
+    markup.write(
+        path,
+        "recording.html",
+        title=seen.title,
+        verdict=verdict,
+        figures="\n".join(seen.figures),
+        kinds=kinds,
+        records=records,
+        armed=armed(seen.counters),
+        traps=traps(seen.counters),
+        counted=_counted(seen.counters),
+        script=Safe((markup.FOLDER / SCRIPT).read_text()),
+        **_pictures(seen),
+    )

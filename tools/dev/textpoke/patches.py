@@ -82,7 +82,11 @@ def split_hunks(diff):
 
 
 def _marked(hunk, mark):
-    return Counter(line[1:].strip() for line in hunk.splitlines()[1:] if line.startswith(mark) and line[1:].strip())
+    return Counter(
+        line[1:].strip()
+        for line in hunk.splitlines()[1:]
+        if line.startswith(mark) and line[1:].strip()
+    )
 
 
 def essence(hunk):
@@ -132,8 +136,11 @@ def _stand_in(name, path, hunks, other):
     fit = [number for number, hunk in enumerate(hunks) if essence(hunk) <= wanted]
     best = max(fit, key=lambda number: essence(hunks[number]).total(), default=None)
     if best is None:
-        raise bad(name, f"has a hunk for {path} that adds less than any hunk of the patch does: bring it up to date with the patch")
-    return hunks[:best] + [other] + hunks[best + 1:]
+        raise bad(
+            name,
+            f"has a hunk for {path} that adds less than any hunk of the patch does: bring it up to date with the patch",
+        )
+    return hunks[:best] + [other] + hunks[best + 1 :]
 
 
 @dataclass(frozen=True)
@@ -157,18 +164,28 @@ class Patch:
 
     def hash_of(self, path):
         """Changes with what the patch does to a file, not with where that is."""
-        changed = [line for hunk in split_hunks(self.hunks[path])[1] for line in hunk.splitlines()[1:] if line[:1] in "+-"]
+        changed = [
+            line
+            for hunk in split_hunks(self.hunks[path])[1]
+            for line in hunk.splitlines()[1:]
+            if line[:1] in "+-"
+        ]
         return hashlib.sha256(encode("\n".join(changed))).hexdigest()[:12]
 
     def _merged(self, variant):
         """Upstream file -> hunks, with a variant's in the place of those it stands for."""
         name, merged, whole = variant.name(self), self.hunks, dict(variant.whole)
         if strange := set(variant.hunks).union(whole) - set(merged):
-            raise bad(name, f"has hunks for {min(strange)}, which the patch does not change: remove them")
+            raise bad(
+                name, f"has hunks for {min(strange)}, which the patch does not change: remove them"
+            )
         for path, made_from in whole.items():
             if made_from != self.hash_of(path):
-                raise bad(name, f"was made from other hunks for {path} than the patch has now: bring it up to date, "
-                                f"then write `Whole: {path} {self.hash_of(path)}`")
+                raise bad(
+                    name,
+                    f"was made from other hunks for {path} than the patch has now: bring it up to date, "
+                    f"then write `Whole: {path} {self.hash_of(path)}`",
+                )
             merged[path] = variant.hunks.get(path, "")
         for path in set(variant.hunks) - set(whole):
             head, hunks = split_hunks(merged[path])
@@ -183,7 +200,12 @@ class Patch:
         for variant in self.variants:
             if variant.fits(version):
                 merged = patch._merged(variant)
-                patch = replace(patch, diff="".join(f"diff --git a/{path} b/{path}{diff}" for path, diff in merged.items()))
+                patch = replace(
+                    patch,
+                    diff="".join(
+                        f"diff --git a/{path} b/{path}{diff}" for path, diff in merged.items()
+                    ),
+                )
         return patch
 
     @property
@@ -193,7 +215,11 @@ class Patch:
 
     def diff_of(self, wanted):
         """The hunks for the files that a function picks."""
-        return "".join(f"diff --git a/{path} b/{path}{diff}" for path, diff in self.hunks.items() if wanted(path))
+        return "".join(
+            f"diff --git a/{path} b/{path}{diff}"
+            for path, diff in self.hunks.items()
+            if wanted(path)
+        )
 
     @property
     def message(self):
@@ -211,7 +237,9 @@ class Patch:
         return "\n".join(parts) + "---\n" + self.diff
 
     def numbered(self, number):
-        return replace(self, name=f"{number:04}-{slug(self.subject) or in_short(self.subject)}.patch")
+        return replace(
+            self, name=f"{number:04}-{slug(self.subject) or in_short(self.subject)}.patch"
+        )
 
 
 def slug(subject):
@@ -241,7 +269,16 @@ def parse(name, text):
             raise bad(name, f"has no line `{wanted}: …` at its top: add one")
     adds = tuple(re.findall(r"^Adds: (\S+)$", body, re.M))
     log = re.sub(r"^Adds: .*\n?", "", body, flags=re.M).strip("\n")
-    patch = Patch(header["Subject"], header["From"], header["Date"], log, adds, diff, name, header.get("Part", ""))
+    patch = Patch(
+        header["Subject"],
+        header["From"],
+        header["Date"],
+        log,
+        adds,
+        diff,
+        name,
+        header.get("Part", ""),
+    )
     if problem := flaw(patch):
         raise bad(name, problem)
     return patch
@@ -252,12 +289,18 @@ def parse_variant(name, text):
     head, found, diff = text.partition("\n---\n")
     match = re.fullmatch(r"Subject: (.+)\nFor: (\S+)\n\n(.+)", head, re.S)
     if not found or not match or not RANGE.fullmatch(match[2]):
-        raise bad(name, "does not begin with `Subject: …`, `For: 6.12.N-M` or `For: 6.12.N+`, an empty line, why, and `---`: correct it")
+        raise bad(
+            name,
+            "does not begin with `Subject: …`, `For: 6.12.N-M` or `For: 6.12.N+`, an empty line, why, and `---`: correct it",
+        )
     whole = tuple(re.findall(r"^Whole: (\S+) (\S+)$", match[3], re.M))
     why = re.sub(r"^Whole: .*\n?", "", match[3], flags=re.M).strip("\n")
     variant = Variant(match[1], match[2], why, whole, diff)
     if not why or not (variant.hunks or whole):
-        raise bad(name, "does not say why it is needed, or has no hunks: add what is missing, or remove it")
+        raise bad(
+            name,
+            "does not say why it is needed, or has no hunks: add what is missing, or remove it",
+        )
     return variant
 
 
@@ -265,15 +308,39 @@ def flaw(patch):
     """What a patch's text must not be, as a sentence; '' when all is well."""
     said = patch.message
     rules = (
-        (not patch.subject.strip(), "has no subject: give it one, in build/tree with `git rebase -i base`"),
-        (re.search(r"^signed-off-by:", said, re.M | re.I), "has a Signed-off-by line: remove it, whoever sends the series signs it"),
-        (re.search(r"^(---|diff -|Index: )", patch.log, re.M), "has a line in its change log that git takes for the start of the diff: indent it"),
-        (re.search(r"^Adds: ", patch.log, re.M), "has an `Adds:` line that names no path: remove it"),
-        (patch.subject.startswith("["), "has a subject in brackets, which git am removes: reword it"),
-        (re.match(r"(fixup|squash|amend)! ", patch.subject), "is a fixup: run `git -C build/tree rebase -i --autosquash base`"),
-        (not re.fullmatch(r"[^<>]+ <[^<>\s]+>", patch.author), "has a From that is not `Name <address>`: correct it"),
+        (
+            not patch.subject.strip(),
+            "has no subject: give it one, in build/tree with `git rebase -i base`",
+        ),
+        (
+            re.search(r"^signed-off-by:", said, re.M | re.I),
+            "has a Signed-off-by line: remove it, whoever sends the series signs it",
+        ),
+        (
+            re.search(r"^(---|diff -|Index: )", patch.log, re.M),
+            "has a line in its change log that git takes for the start of the diff: indent it",
+        ),
+        (
+            re.search(r"^Adds: ", patch.log, re.M),
+            "has an `Adds:` line that names no path: remove it",
+        ),
+        (
+            patch.subject.startswith("["),
+            "has a subject in brackets, which git am removes: reword it",
+        ),
+        (
+            re.match(r"(fixup|squash|amend)! ", patch.subject),
+            "is a fixup: run `git -C build/tree rebase -i --autosquash base`",
+        ),
+        (
+            not re.fullmatch(r"[^<>]+ <[^<>\s]+>", patch.author),
+            "has a From that is not `Name <address>`: correct it",
+        ),
         (not patch.adds and not patch.diff, "changes nothing: remove it"),
-        (patch.diff and not patch.changes, "has hunks that no `diff --git a/… b/…` line leads: make them with `make refresh`"),
+        (
+            patch.diff and not patch.changes,
+            "has hunks that no `diff --git a/… b/…` line leads: make them with `make refresh`",
+        ),
     )
     return next((sentence for broken, sentence in rules if broken), "")
 
@@ -306,8 +373,16 @@ def variant_files():
 
 def strangers():
     """Names of files beside the patches that are nothing we know: they would be left out without a word."""
-    known = {"base", *(path.name for path in files() + variant_files()), *(f"{part}{COVER}" for part, _ in parts_of(load()))}
-    return sorted(path.name for path in (paths.ROOT / FOLDER).iterdir() if path.name not in known and not _litter(path.name))
+    known = {
+        "base",
+        *(path.name for path in files() + variant_files()),
+        *(f"{part}{COVER}" for part, _ in parts_of(load())),
+    }
+    return sorted(
+        path.name
+        for path in (paths.ROOT / FOLDER).iterdir()
+        if path.name not in known and not _litter(path.name)
+    )
 
 
 def _with_variants(series):
@@ -316,7 +391,10 @@ def _with_variants(series):
     for path in variant_files():
         variant = parse_variant(path.name, read(path))
         if variant.subject not in known:
-            raise bad(path.name, f"is for the subject `{variant.subject}`, which no patch has: correct it, or remove the file")
+            raise bad(
+                path.name,
+                f"is for the subject `{variant.subject}`, which no patch has: correct it, or remove the file",
+            )
         patch = known[variant.subject]
         # An interrupted refresh leaves the same one under two numbers.
         others = tuple(other for other in patch.variants if other.range != variant.range)
@@ -336,7 +414,9 @@ def load():
 
 def parts_of(series):
     """(part, its patches) in order; patches of none are left out."""
-    return [(part, list(group)) for part, group in groupby(series, lambda patch: patch.part) if part]
+    return [
+        (part, list(group)) for part, group in groupby(series, lambda patch: patch.part) if part
+    ]
 
 
 def _place(part):
@@ -351,9 +431,19 @@ def check_parts(series):
     last = ""
     for patch in series:
         if patch.part not in ("", last) and not PART.fullmatch(patch.part):
-            raise bad(patch.name, f"is of the part `{patch.part}`: a name is a number, a hyphen and small letters")
-        if _place(patch.part) < _place(last) or patch.part != last and names.index(patch.part) != (names.index(last) + 1 if last else 0):
-            raise bad(patch.name, f"is of the part `{patch.part}`, behind one of `{last}`: correct the line `Part:`, or move the patch")
+            raise bad(
+                patch.name,
+                f"is of the part `{patch.part}`: a name is a number, a hyphen and small letters",
+            )
+        if (
+            _place(patch.part) < _place(last)
+            or patch.part != last
+            and names.index(patch.part) != (names.index(last) + 1 if last else 0)
+        ):
+            raise bad(
+                patch.name,
+                f"is of the part `{patch.part}`, behind one of `{last}`: correct the line `Part:`, or move the patch",
+            )
         last = patch.part
     for part in filter(None, names):
         cover(part)
@@ -363,9 +453,15 @@ def cover(part):
     """The subject and the text of a part's cover letter."""
     path = paths.ROOT / FOLDER / f"{part}{COVER}"
     if not path.exists():
-        raise bad(path.name, "is not there: write the cover letter of that part, `Subject: ...`, an empty line and the text")
+        raise bad(
+            path.name,
+            "is not there: write the cover letter of that part, `Subject: ...`, an empty line and the text",
+        )
     if not (match := re.fullmatch(r"Subject: (.+)\n\n(.+)", read(path), re.S)):
-        raise bad(path.name, "does not begin with `Subject: ...` and an empty line before the text: correct it")
+        raise bad(
+            path.name,
+            "does not begin with `Subject: ...` and an empty line before the text: correct it",
+        )
     return match[1], match[2].strip("\n")
 
 
@@ -374,7 +470,10 @@ def _unique(series, what, claims):
     for patch in series:
         for claim in claims(patch):
             if claim in owner:
-                raise bad(patch.name, f"has the {what} `{claim}`, which {owner[claim]} has too: change one of them")
+                raise bad(
+                    patch.name,
+                    f"has the {what} `{claim}`, which {owner[claim]} has too: change one of them",
+                )
             owner[claim] = patch.name
 
 
@@ -388,8 +487,11 @@ def _check_order(series):
     owned, there = owners(series), set()
     for patch in series:
         if early := [path for path in patch.changes if path in owned and path not in there]:
-            raise bad(patch.name, f"has hunks for {early[0]}, which {owned[early[0]].name} adds after it, or itself: "
-                                  "move it behind that one with `git rebase -i base` in build/tree")
+            raise bad(
+                patch.name,
+                f"has hunks for {early[0]}, which {owned[early[0]].name} adds after it, or itself: "
+                "move it behind that one with `git rebase -i base` in build/tree",
+            )
         there.update(patch.adds)
 
 
@@ -420,15 +522,23 @@ def kept():
     for root in ROOTS:
         for folder, folders, names in os.walk(paths.ROOT / root):
             relative = Path(folder).relative_to(paths.ROOT)
-            folders[:] = [one for one in folders if not _litter(one) and str(relative / one) != OURS]
-            found |= {str(relative / name): Path(folder) / name for name in names if not _litter(name)}
+            folders[:] = [
+                one for one in folders if not _litter(one) and str(relative / one) != OURS
+            ]
+            found |= {
+                str(relative / name): Path(folder) / name for name in names if not _litter(name)
+            }
     return found
 
 
 def allowed(path):
     """May a new file be at this path?"""
-    return path.split("/")[0] in ROOTS and "/" in path and not path.startswith(OURS + "/") \
+    return (
+        path.split("/")[0] in ROOTS
+        and "/" in path
+        and not path.startswith(OURS + "/")
         and not litter(path)
+    )
 
 
 def unowned(series, have):
@@ -440,9 +550,14 @@ def check_owned(series, have):
     """Every kept file has its patch, and every `Adds:` its file."""
     owned = {path: patch.name for patch in series for path in patch.adds}
     for path in unowned(series, have):
-        raise Fail(INFRA, f"{path} belongs to no patch: add the line `Adds: {path}` to the one that introduces it")
+        raise Fail(
+            INFRA,
+            f"{path} belongs to no patch: add the line `Adds: {path}` to the one that introduces it",
+        )
     for path in sorted(set(owned) - set(have)):
-        raise bad(owned[path], f"adds {path}, which is not there: restore the file or remove the line")
+        raise bad(
+            owned[path], f"adds {path}, which is not there: restore the file or remove the line"
+        )
 
 
 def fingerprint():

@@ -33,6 +33,7 @@ FIRST_ID = 1 << 40  # ids of ours: the guest's are small
 @dataclass(frozen=True)
 class Attribute:
     """An event that was selected, and its ids: one per CPU."""
+
     raw: bytes
     ids: tuple
 
@@ -44,6 +45,7 @@ class Attribute:
 @dataclass(frozen=True)
 class Record:
     """A PERF_RECORD_TEXT_POKE, and its place among the events."""
+
     at: int
     time: int
     addr: int
@@ -53,12 +55,17 @@ class Record:
     @property
     def packed(self):
         """As the programs in C read it."""
-        return struct.pack("<4Q", self.time, self.addr, len(self.old), len(self.new)) + self.old + self.new
+        return (
+            struct.pack("<4Q", self.time, self.addr, len(self.old), len(self.new))
+            + self.old
+            + self.new
+        )
 
 
 @dataclass
 class PerfData:
     """The parts of a file. Features are bit -> bytes."""
+
     attributes: list
     events: list
     features: dict = field(default_factory=dict)
@@ -78,13 +85,17 @@ class PerfData:
 
     def lost(self):
         """How many records the kernel could not write."""
-        return sum(struct.unpack_from("<Q", event, EVENT.size + 8)[0] for _, event in self.of_kind(LOST))
+        return sum(
+            struct.unpack_from("<Q", event, EVENT.size + 8)[0] for _, event in self.of_kind(LOST)
+        )
 
     def time_conversion(self):
         """(shift, multiplier, offset) from the CPUs' clock to perf's."""
         found = self.of_kind(TIME_CONV)
         if not found:
-            raise ValueError("the recording does not say what the CPUs' clock has to do with perf's")
+            raise ValueError(
+                "the recording does not say what the CPUs' clock has to do with perf's"
+            )
         return struct.unpack_from("<3Q", found[0][1], EVENT.size)
 
 
@@ -104,20 +115,23 @@ def time_at(event, sample_type):
 
 
 def _record(at, event, sample_type):
-    time, = struct.unpack_from("<Q", event, time_at(event, sample_type))
+    (time,) = struct.unpack_from("<Q", event, time_at(event, sample_type))
     addr, old, new = struct.unpack_from("<QHH", event, EVENT.size)
     begin = EVENT.size + 12
-    return Record(at, time, addr, event[begin:begin + old], event[begin + old:begin + old + new])
+    return Record(
+        at, time, addr, event[begin : begin + old], event[begin + old : begin + old + new]
+    )
 
 
 # Taking apart
+
 
 def _attributes(data, section, size):
     at, length = section
     for entry in range(at, at + length, size):
         ids_at, ids_length = SECTION.unpack_from(data, entry + size - SECTION.size)
         ids = struct.unpack_from(f"<{ids_length // 8}Q", data, ids_at)
-        yield Attribute(data[entry:entry + size - SECTION.size], ids)
+        yield Attribute(data[entry : entry + size - SECTION.size], ids)
 
 
 def _events(data, section):
@@ -127,7 +141,7 @@ def _events(data, section):
         _, _, size = EVENT.unpack_from(data, at)
         if size < EVENT.size or at + size > end:
             raise ValueError(f"an event at {at} of perf.data has an impossible length")
-        yield data[at:at + size]
+        yield data[at : at + size]
         at += size
 
 
@@ -135,7 +149,7 @@ def _features(data, bits, table):
     for bit in range(256):
         if bits[bit // 64] >> bit % 64 & 1:
             at, length = SECTION.unpack_from(data, table)
-            yield bit, data[at:at + length]
+            yield bit, data[at : at + length]
             table += SECTION.size
 
 
@@ -145,11 +159,15 @@ def parse(data):
         raise ValueError("this is no perf.data")
     _, _, size, *words = HEADER.unpack_from(data)
     attributes, events, bits = words[0:2], words[2:4], words[6:10]
-    return PerfData(list(_attributes(data, attributes, size)), list(_events(data, events)),
-                    dict(_features(data, bits, sum(events))))
+    return PerfData(
+        list(_attributes(data, attributes, size)),
+        list(_events(data, events)),
+        dict(_features(data, bits, sum(events))),
+    )
 
 
 # Putting together
+
 
 def _ids_and_attributes(attributes, at):
     """Both as bytes, ids first, and where the attributes begin."""
@@ -190,15 +208,19 @@ def build(parts):
         features[FEATURE_AUXTRACE] = _index(parts.events, begin)
     bits = [sum(1 << bit % 64 for bit in features if bit // 64 == word) for word in range(4)]
     size = attributes_length // len(parts.attributes)
-    header = HEADER.pack(MAGIC, HEADER.size, size, attributes_at, attributes_length, begin, len(events), 0, 0, *bits)
+    header = HEADER.pack(
+        MAGIC, HEADER.size, size, attributes_at, attributes_length, begin, len(events), 0, 0, *bits
+    )
     return header + head + events + _feature_bytes(features, begin + len(events))
 
 
 # Hardware trace
 
+
 @dataclass(frozen=True)
 class Unit:
     """A kind of trace unit, as perf knows it."""
+
     kind: int  # of enum auxtrace_type
     config: int  # of the event that selects it
     flags: int  # of its AUX events
@@ -226,7 +248,19 @@ def _etm_info(pmu, cpus, _):
     """
     words = [1, pmu << 32 | cpus, 0]
     for cpu in range(cpus):
-        words += [ETM_MAGIC, cpu, ETM_PARAMETERS, 1 << 11 | 1 << 6, 0x10 + 2 * cpu, 8 << 24 | 1 << 29, 4 << 8 | 4 << 4, 0x488, 0, 0xcc, 1]
+        words += [
+            ETM_MAGIC,
+            cpu,
+            ETM_PARAMETERS,
+            1 << 11 | 1 << 6,
+            0x10 + 2 * cpu,
+            8 << 24 | 1 << 29,
+            4 << 8 | 4 << 4,
+            0x488,
+            0,
+            0xCC,
+            1,
+        ]
     return tuple(words)
 
 
@@ -237,7 +271,9 @@ def _selection(parts, unit, cpus):
     """The attribute of the trace, in the form of the guest's own."""
     own = parts.attributes[0]
     _, size, *_ = ATTR.unpack_from(own.raw)
-    raw = ATTR.pack(PMU, size, unit.config, 1, own.sample_type | IDENTIFIER, 0, EXCLUDE_USER | SAMPLE_ID_ALL)
+    raw = ATTR.pack(
+        PMU, size, unit.config, 1, own.sample_type | IDENTIFIER, 0, EXCLUDE_USER | SAMPLE_ID_ALL
+    )
     return Attribute(raw.ljust(len(own.raw), b"\0"), tuple(FIRST_ID + cpu for cpu in range(cpus)))
 
 
@@ -246,14 +282,23 @@ def _event(kind, body):
 
 
 def _sample_id(sample_type, cpu, time):
-    values = {TID: 0xffffffffffffffff, TIME: time, ID: FIRST_ID + cpu, STREAM: FIRST_ID + cpu, CPU: cpu, IDENTIFIER: FIRST_ID + cpu}
+    values = {
+        TID: 0xFFFFFFFFFFFFFFFF,
+        TIME: time,
+        ID: FIRST_ID + cpu,
+        STREAM: FIRST_ID + cpu,
+        CPU: cpu,
+        IDENTIFIER: FIRST_ID + cpu,
+    }
     return b"".join(struct.pack("<Q", values[bit]) for bit in _trailer(sample_type))
 
 
 def _trace_of_cpu(unit, sample_type, cpu, data, time):
     """AUX, then AUXTRACE with the trace. A reference of 0 would mean that there is no time in it."""
-    yield _event(AUX, struct.pack("<3Q", 0, len(data), unit.flags) + _sample_id(sample_type, cpu, time))
-    yield _event(AUXTRACE, struct.pack("<3Q4I", len(data), 0, 1, cpu, 0xffffffff, cpu, 0)) + data
+    yield _event(
+        AUX, struct.pack("<3Q", 0, len(data), unit.flags) + _sample_id(sample_type, cpu, time)
+    )
+    yield _event(AUXTRACE, struct.pack("<3Q4I", len(data), 0, 1, cpu, 0xFFFFFFFF, cpu, 0)) + data
 
 
 def _latest(parts):
@@ -264,8 +309,14 @@ def _latest(parts):
 def with_trace(parts, unit, traces):
     """The same with a trace of each CPU: traces are their bytes."""
     selection = _selection(parts, unit, len(traces))
-    info = _event(AUXTRACE_INFO, struct.pack("<II", unit.kind, 0) + struct.pack(
-        f"<{len(unit.info(PMU, len(traces), parts.time_conversion()))}Q", *unit.info(PMU, len(traces), parts.time_conversion())))
+    info = _event(
+        AUXTRACE_INFO,
+        struct.pack("<II", unit.kind, 0)
+        + struct.pack(
+            f"<{len(unit.info(PMU, len(traces), parts.time_conversion()))}Q",
+            *unit.info(PMU, len(traces), parts.time_conversion()),
+        ),
+    )
     at = parts.of_kind(TIME_CONV)[0][0] + 1
     whole = [*parts.events[:at], info, *parts.events[at:]]
     events = [event for event in whole if kind_of(event) != FINISHED_ROUND]
@@ -277,14 +328,21 @@ def with_trace(parts, unit, traces):
 
 # Breaking it on purpose
 
+
 def without_record(parts, record):
     """The same as if a record had never been written."""
-    return PerfData(parts.attributes, [event for at, event in enumerate(parts.events) if at != record.at], parts.features)
+    return PerfData(
+        parts.attributes,
+        [event for at, event in enumerate(parts.events) if at != record.at],
+        parts.features,
+    )
 
 
 def with_time(parts, record, time):
     """The same with another time of a record."""
-    at, event = time_at(parts.events[record.at], parts.sample_type), bytearray(parts.events[record.at])
+    at, event = time_at(parts.events[record.at], parts.sample_type), bytearray(
+        parts.events[record.at]
+    )
     struct.pack_into("<Q", event, at, time)
     events = list(parts.events)
     events[record.at] = bytes(event)

@@ -31,13 +31,20 @@ DESCRIPTION = f"""perf of a Linux with Text Poke
  the names that processors' makers have given to events.
  .
 """
-DECODES = " It decodes hardware trace, CoreSight and Intel PT, with kernel text as it was at the time."
-RECORDS = " It records, and shows what was recorded; hardware trace is decoded by the package for amd64."
+DECODES = (
+    " It decodes hardware trace, CoreSight and Intel PT, with kernel text as it was at the time."
+)
+RECORDS = (
+    " It records, and shows what was recorded; hardware trace is decoded by the package for amd64."
+)
 
 
 def newest_libc(symbols):
     """The oldest C library that has all that a program wants, from readelf's list of its symbols."""
-    found = {tuple(map(int, version.split("."))) for version in re.findall(r"@GLIBC_(\d+(?:\.\d+)+)", symbols)}
+    found = {
+        tuple(map(int, version.split(".")))
+        for version in re.findall(r"@GLIBC_(\d+(?:\.\d+)+)", symbols)
+    }
     return ".".join(map(str, max(found))) if found else ""
 
 
@@ -45,9 +52,17 @@ def depends(needed, symbols):
     """The packages that a cross-built program depends on, as a control file has them."""
     others = [name for name in needed if not LIBC.fullmatch(name)]
     if strange := [name for name in others if name not in LIBRARIES]:
-        raise Fail(INFRA, f"perf needs {strange[0]}, of which it is not known which package of Debian has it: add it to perfdeb.py")
+        raise Fail(
+            INFRA,
+            f"perf needs {strange[0]}, of which it is not known which package of Debian has it: add it to perfdeb.py",
+        )
     oldest = newest_libc(symbols)
-    return ", ".join([f"libc6 (>= {oldest})" if oldest else "libc6", *(LIBRARIES[name] for name in sorted(others))])
+    return ", ".join(
+        [
+            f"libc6 (>= {oldest})" if oldest else "libc6",
+            *(LIBRARIES[name] for name in sorted(others)),
+        ]
+    )
 
 
 def _depends_here(program, part):
@@ -55,22 +70,35 @@ def _depends_here(program, part):
     control = part / "debian/control"
     control.parent.mkdir(parents=True)
     control.write_text(f"Source: {NAME}\n\nPackage: {NAME}\nArchitecture: any\n")
-    said = output(["dpkg-shlibdeps", "-O", f"-e{program}"], cwd=part, what="asking which packages perf needs")
+    said = output(
+        ["dpkg-shlibdeps", "-O", f"-e{program}"], cwd=part, what="asking which packages perf needs"
+    )
     shutil.rmtree(control.parent)
     return said.partition("shlibs:Depends=")[2].strip()
 
 
 def _depends_there(arch, program):
     readelf = f"{arch.cross}readelf"
-    needed = re.findall(r"\(NEEDED\).*\[(.+)\]", output([readelf, "-d", program], what="reading perf"))
+    needed = re.findall(
+        r"\(NEEDED\).*\[(.+)\]", output([readelf, "-d", program], what="reading perf")
+    )
     return depends(needed, output([readelf, "--dyn-syms", "-W", program], what="reading perf"))
 
 
 def control(debarch, version, needs, size):
     """The text of the package's control file."""
     does = DECODES if debarch == arches.get(HERE).debarch else RECORDS
-    fields = {"Package": NAME, "Version": version, "Architecture": debarch, "Maintainer": "Text Poke <text-poke@localhost>",
-              "Installed-Size": size, "Depends": needs, "Section": "kernel", "Priority": "optional", "Description": DESCRIPTION + does}
+    fields = {
+        "Package": NAME,
+        "Version": version,
+        "Architecture": debarch,
+        "Maintainer": "Text Poke <text-poke@localhost>",
+        "Installed-Size": size,
+        "Depends": needs,
+        "Section": "kernel",
+        "Priority": "optional",
+        "Description": DESCRIPTION + does,
+    }
     return "".join(f"{name}: {value}\n" for name, value in fields.items())
 
 
@@ -83,13 +111,23 @@ def pack(arch, program, version, dest):
     inside, doc = part / "usr/bin" / PROGRAM, part / "usr/share/doc" / NAME
     for folder in (inside.parent, doc, part / "DEBIAN"):
         folder.mkdir(parents=True)
-    run([f"{arch.cross}objcopy", "--strip-unneeded", program, inside], log=paths.LOGS / "deb-perf.log", what="stripping perf")
+    run(
+        [f"{arch.cross}objcopy", "--strip-unneeded", program, inside],
+        log=paths.LOGS / "deb-perf.log",
+        what="stripping perf",
+    )
     inside.chmod(0o755)
     (doc / "copyright").write_text(COPYRIGHT)
     needs = _depends_here(inside, part) if arch.name == HERE else _depends_there(arch, inside)
-    (part / "DEBIAN/control").write_text(control(arch.debarch, version, needs, -(-inside.stat().st_size // 1024)))
+    (part / "DEBIAN/control").write_text(
+        control(arch.debarch, version, needs, -(-inside.stat().st_size // 1024))
+    )
     # Whole or not at all.
-    run(["dpkg-deb", "--root-owner-group", "--build", part, f"{deb}.part"], log=paths.LOGS / "deb-perf.log", what="packing perf")
+    run(
+        ["dpkg-deb", "--root-owner-group", "--build", part, f"{deb}.part"],
+        log=paths.LOGS / "deb-perf.log",
+        what="packing perf",
+    )
     Path(f"{deb}.part").rename(deb)
     shutil.rmtree(part)
     return deb
@@ -98,7 +136,11 @@ def pack(arch, program, version, dest):
 def build(arch, version, dest):
     """perf of the series' tree as a package in dest."""
     arch = arches.get(arch)
-    program = perf.build_host_perf() if arch.name == HERE else perf.build_guest_perf(arch.name)["/usr/bin/perf"]
+    program = (
+        perf.build_host_perf()
+        if arch.name == HERE
+        else perf.build_guest_perf(arch.name)["/usr/bin/perf"]
+    )
     say(f"packing perf for {arch.debarch}")
     return pack(arch, program, version, dest)
 

@@ -16,7 +16,9 @@ LABELLED = 10  # every so many bins
 SCRIPTED = re.compile(r"<!--.*?-->|<script.*?</script>", re.S)
 EMPTY = re.compile(r'<g class="bar"><rect [^>]*height="0\.0"[^>]*/>.*?</g>', re.S)
 # Shown when the pointer is on a bar: its value, and where it is.
-TOLD = re.compile(r'<desc class="value">([^<]*)</desc>.*?<desc class="x_label">([^<]*)</desc>', re.S)
+TOLD = re.compile(
+    r'<desc class="value">([^<]*)</desc>.*?<desc class="x_label">([^<]*)</desc>', re.S
+)
 
 
 def _pygal(**own):
@@ -29,7 +31,13 @@ def _pygal(**own):
         from pygal.style import DefaultStyle  # pylint: disable=import-outside-toplevel
     except ImportError as error:
         raise Fail(MISSING, f"this Python cannot use {' '.join(host.PAGE)} ({error})") from None
-    return pygal, DefaultStyle(background="transparent", plot_background="transparent", title_font_size=14, legend_font_size=12, **own)
+    return pygal, DefaultStyle(
+        background="transparent",
+        plot_background="transparent",
+        title_font_size=14,
+        legend_font_size=12,
+        **own,
+    )
 
 
 def binned(values, begin, end):
@@ -48,8 +56,17 @@ def _labels(begin, end):
 def blank(kind, title, names, height, colors=None, **how):
     """A chart of one of pygal's kinds without anything in it; names tell it from others with this title."""
     pygal, style = _pygal(**({"colors": colors} if colors else {}))
-    chart = getattr(pygal, kind)(js=[], style=style, width=1100, height=height, margin=8, legend_box_size=10, disable_xml_declaration=True, title=title,
-                                 **how)
+    chart = getattr(pygal, kind)(
+        js=[],
+        style=style,
+        width=1100,
+        height=height,
+        margin=8,
+        legend_box_size=10,
+        disable_xml_declaration=True,
+        title=title,
+        **how,
+    )
     # The same data gives the same bytes.
     chart.uuid = re.sub(r"\W+", "-", f"{title} {' '.join(names)}")
     return chart
@@ -63,8 +80,18 @@ def drawn(chart):
 def histogram(title, groups, span):
     """SVG of label -> values, on top of one another, from span[0] to span[1]."""
     labels = _labels(*span)
-    chart = blank("StackedBar", title, groups, 240, spacing=0, x_labels=labels, x_labels_major=labels[::LABELLED], show_minor_x_labels=False,
-                  truncate_label=-1, truncate_legend=40)
+    chart = blank(
+        "StackedBar",
+        title,
+        groups,
+        240,
+        spacing=0,
+        x_labels=labels,
+        x_labels_major=labels[::LABELLED],
+        show_minor_x_labels=False,
+        truncate_label=-1,
+        truncate_legend=40,
+    )
     for label, values in groups.items():
         chart.add(f"{label} ({len(values)})", binned(values, *span))
     return Safe(TOLD.sub(r"<title>\1 at \2</title>", EMPTY.sub("", drawn(chart))))

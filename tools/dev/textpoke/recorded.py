@@ -26,15 +26,24 @@ NO_SAMPLES = ("--no-itrace", "--comms", "no command")
 @dataclass(frozen=True)
 class Recording:
     """A file or folder of perf's, and the perf that reads it."""
+
     path: Path
     perf: str
 
     def header(self):
         """What perf says of it."""
         try:
-            return output([self.perf, "report", "-f", "--header-only", "-i", self.path], what=f"{self.perf}, reading {self.path},", code=USAGE)
+            return output(
+                [self.perf, "report", "-f", "--header-only", "-i", self.path],
+                what=f"{self.perf}, reading {self.path},",
+                code=USAGE,
+            )
         except Fail as failure:
-            newer = "; a newer perf may read it, as `make run` builds one" if "incompatible" in failure.message else ""
+            newer = (
+                "; a newer perf may read it, as `make run` builds one"
+                if "incompatible" in failure.message
+                else ""
+            )
             raise Fail(failure.code, failure.message + newer) from None
 
     def symbols(self):
@@ -49,8 +58,16 @@ class Recording:
         """(pokes, lost), as perf script prints them."""
         log = paths.LOGS / "perf-script-page.log"
         options = ("--ns", "--show-text-poke-events", "--show-lost-events", *NO_SAMPLES)
-        if command([self.perf, "script", "-f", "-i", self.path, *options], log=log, what="perf script", check=False):
-            raise Fail(USAGE, f"{self.path} cannot be read to its end, it may have been cut short: see {log}")
+        if command(
+            [self.perf, "script", "-f", "-i", self.path, *options],
+            log=log,
+            what="perf script",
+            check=False,
+        ):
+            raise Fail(
+                USAGE,
+                f"{self.path} cannot be read to its end, it may have been cut short: see {log}",
+            )
         with open(log, errors="replace") as lines:
             found = replay.parse_script(lines)
         log.unlink()
@@ -64,14 +81,20 @@ def perf():
         return str(ours)
     if found := shutil.which("perf"):
         return found
-    raise Fail(MISSING, "there is no perf: `make run` builds one, and Debian has one in the package linux-perf")
+    raise Fail(
+        MISSING,
+        "there is no perf: `make run` builds one, and Debian has one in the package linux-perf",
+    )
 
 
 def machine(header, path):
     """Its architecture, which must be one that we know, and text pokes asked for."""
     found = re.search(r"^# arch : (\S+)", header, re.M)
     if not found or found[1] not in MACHINES:
-        raise Fail(USAGE, f"{path} is of {f'the machine {found[1]}' if found else 'a machine that it does not name, as if it had been cut short'}: known are {', '.join(MACHINES)}")
+        raise Fail(
+            USAGE,
+            f"{path} is of {f'the machine {found[1]}' if found else 'a machine that it does not name, as if it had been cut short'}: known are {', '.join(MACHINES)}",
+        )
     if not ASKED.search(header):
         raise Fail(USAGE, f"{path} has no text pokes, which were not asked for: {HOW}")
     return MACHINES[found[1]]
@@ -87,7 +110,10 @@ def text(symbols):
 def figures(pokes, lost, header):
     """What is known of it as a whole."""
     release = re.search(r"^# os release : (.+)", header, re.M)
-    return [f"kernel {release[1] if release else 'unknown'}", f"records {len(pokes)}, sites {len({poke.addr for poke in pokes})}, lost {lost}"]
+    return [
+        f"kernel {release[1] if release else 'unknown'}",
+        f"records {len(pokes)}, sites {len({poke.addr for poke in pokes})}, lost {lost}",
+    ]
 
 
 def main(options):
@@ -100,5 +126,13 @@ def main(options):
     pokes, lost = recording.pokes()
     symbols = recording.symbols()
     out = path.with_name(f"{path.name}.html")
-    page.write(out, page.Seen(path.name, run.Listing(pokes, symbols, arch), text(symbols), figures(pokes, lost, header)))
+    page.write(
+        out,
+        page.Seen(
+            path.name,
+            run.Listing(pokes, symbols, arch),
+            text(symbols),
+            figures(pokes, lost, header),
+        ),
+    )
     print(out)

@@ -17,8 +17,10 @@ import re
 import struct
 from dataclasses import dataclass, field
 
-HEAD = re.compile(r"(?:\[(?P<cpu>\d+)\]\s+)?(?P<seconds>\d+)\.(?P<nanos>\d{9}):\s+PERF_RECORD_TEXT_POKE\s+(?P<addr>[0-9a-f]+)"
-                  r"\s+(?P<symbol>.*?)\s*old len (?P<old>\d+) new len (?P<new>\d+)$")
+HEAD = re.compile(
+    r"(?:\[(?P<cpu>\d+)\]\s+)?(?P<seconds>\d+)\.(?P<nanos>\d{9}):\s+PERF_RECORD_TEXT_POKE\s+(?P<addr>[0-9a-f]+)"
+    r"\s+(?P<symbol>.*?)\s*old len (?P<old>\d+) new len (?P<new>\d+)$"
+)
 BYTES = re.compile(r"^\s+(?P<which>Old|New) bytes:(?P<bytes>(?: [0-9a-f]{2})+)\s*$")
 LOST = re.compile(r"PERF_RECORD_LOST\s+lost (?P<count>\d+)$")
 
@@ -26,6 +28,7 @@ LOST = re.compile(r"PERF_RECORD_LOST\s+lost (?P<count>\d+)$")
 @dataclass(frozen=True)
 class Poke:
     """One PERF_RECORD_TEXT_POKE; time in ns."""
+
     time: int
     addr: int
     old: bytes
@@ -44,6 +47,7 @@ class Poke:
 @dataclass(frozen=True)
 class Text:
     """The bytes of kernel memory from base on."""
+
     base: int
     data: bytes
 
@@ -60,6 +64,7 @@ class Text:
 @dataclass
 class Result:
     """What replaying found. breaks: records whose old bytes are not the state before."""
+
     records: int = 0
     sites: int = 0
     outside: int = 0
@@ -74,7 +79,9 @@ class Result:
 
     @property
     def exact(self):
-        return not (self.breaks or self.outside_breaks or self.unsettled or self.forwards or self.backwards)
+        return not (
+            self.breaks or self.outside_breaks or self.unsettled or self.forwards or self.backwards
+        )
 
 
 def _hex(match):
@@ -85,7 +92,9 @@ def _poke(head, parts):
     """A record whose bytes were cut short would replay as something else."""
     old, new = parts["Old"], parts["New"]
     if (len(old), len(new)) != (int(head["old"]), int(head["new"])):
-        raise ValueError(f"perf printed {len(old)} and {len(new)} bytes of a record of {head['old']} and {head['new']}")
+        raise ValueError(
+            f"perf printed {len(old)} and {len(new)} bytes of a record of {head['old']} and {head['new']}"
+        )
     time = int(head["seconds"]) * 10**9 + int(head["nanos"])
     cpu = None if head["cpu"] is None else int(head["cpu"])
     return Poke(time, int(head["addr"], 16), old, new, head["symbol"], cpu)
@@ -114,7 +123,7 @@ def segments(kcore):
     if ident[:5] != b"\x7fELF\x02":
         raise ValueError("the kcore copy is not a 64-bit ELF file")
     order = "<" if ident[5] == 1 else ">"
-    offset, = struct.unpack_from(order + "Q", ident, 32)
+    (offset,) = struct.unpack_from(order + "Q", ident, 32)
     size, count = struct.unpack_from(order + "HH", ident, 54)
     kcore.seek(offset)
     table = kcore.read(size * count)
@@ -167,8 +176,8 @@ def _outside(known, poke):
 
 def _inside(data, at, poke):
     """One step in text, which neither comes into being nor goes away."""
-    good = len(poke.old) == len(poke.new) > 0 and data[at:at + len(poke.old)] == poke.old
-    data[at:at + len(poke.new)] = poke.new
+    good = len(poke.old) == len(poke.new) > 0 and data[at : at + len(poke.old)] == poke.old
+    data[at : at + len(poke.new)] = poke.new
     return good
 
 
@@ -182,7 +191,7 @@ def replay(start, pokes, bad):
             bad.append(poke)
             breaks += inside
             outside += not inside
-    return Text(start.base, bytes(data[:len(start.data)])), breaks, outside
+    return Text(start.base, bytes(data[: len(start.data)])), breaks, outside
 
 
 def judge(start, end, pokes, lost, workload_began, end_began, end_ended):
@@ -191,8 +200,13 @@ def judge(start, end, pokes, lost, workload_began, end_began, end_ended):
     early = [p for p in pokes if p.time < workload_began]
     middle = [p for p in pokes if workload_began <= p.time < end_began]
     late = [p for p in pokes if end_began <= p.time <= end_ended]
-    result = Result(records=len(pokes), sites=len({p.addr for p in pokes}), lost=lost,
-                    outside=sum(not start.holds(p) for p in pokes), changed=end.changed_from(start))
+    result = Result(
+        records=len(pokes),
+        sites=len({p.addr for p in pokes}),
+        lost=lost,
+        outside=sum(not start.holds(p) for p in pokes),
+        changed=end.changed_from(start),
+    )
     start, wrong_start = settle(start, early, last=True)
     end, wrong_end = settle(end, late, last=False)
     forwards, breaks, outside = replay(start, middle, result.bad)

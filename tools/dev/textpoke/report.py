@@ -103,7 +103,9 @@ class Report:
     def _last_lines(self):
         counts = [f"{self.count[status]} {status}" for status in (PASSED, FAILED, SKIPPED)]
         if self.unchanged:
-            print(f"unchanged: {self.unchanged} of these were done by an earlier run, from the same (FRESH=1 does all again)")
+            print(
+                f"unchanged: {self.unchanged} of these were done by an earlier run, from the same (FRESH=1 does all again)"
+            )
         print("\n".join([*self.failed, ", ".join(counts)]), flush=True)
         return TEST_FAILED if self.count[FAILED] or not self.count[PASSED] else OK
 
@@ -130,7 +132,9 @@ class Picked(Report):
         """A step that is asked for; returns whether it has passed or was not asked for."""
         self.names.append(name)
         # Those of an architecture, whose name begins theirs, have what concerns that one in common.
-        parts = parts or (functools.partial(self.parts, name.split(":")[0]) if self.parts else NOTHING)
+        parts = parts or (
+            functools.partial(self.parts, name.split(":")[0]) if self.parts else NOTHING
+        )
         return not self.wanted(name) or self._wanted_step(name, parts, function, *args)
 
     def _wanted_step(self, name, parts, function, *args):
@@ -140,7 +144,10 @@ class Picked(Report):
     def _check_only(self):
         """A pattern that fits nothing is a slip."""
         if not any(map(self.wanted, self.names)):
-            raise Fail(USAGE, f"ONLY={self.only} matches none of the {len(self.names)} steps: LIST=1 names them")
+            raise Fail(
+                USAGE,
+                f"ONLY={self.only} matches none of the {len(self.names)} steps: LIST=1 names them",
+            )
 
     def end(self):
         """The exit code, unless nothing was done because of a slip."""

@@ -38,7 +38,14 @@ def write(folder, command, qemu, kernel):
         shutil.copy(configuration, folder / CONFIGURATION)
     known = CONFIGURATION if configuration.is_file() else "not known, for an image alone was given"
     path = folder / NAME
-    path.write_text(SCRIPT.format(release=_release(kernel), qemu=qemu, configuration=known,
-                                  append=shlex.quote(_append(command)), command=shlex.join(command)))
+    path.write_text(
+        SCRIPT.format(
+            release=_release(kernel),
+            qemu=qemu,
+            configuration=known,
+            append=shlex.quote(_append(command)),
+            command=shlex.join(command),
+        )
+    )
     path.chmod(0o755)
     return path

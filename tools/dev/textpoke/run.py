@@ -26,15 +26,24 @@ SNAPSHOT = ("text_snapshot.c", "kcore.c")
 JOB = initramfs.GUEST / "run-job.sh"
 WHERE = "/tmp/run"  # in the guest
 SHOWN = 5  # of what there are thousands, at either end
-KINDS = (("branches", "static keys", None), ("calls", "function tracer, static calls", SHOWN),
-         ("data", "what the tracer calls, trampolines", SHOWN))
+KINDS = (
+    ("branches", "static keys", None),
+    ("calls", "function tracer, static calls", SHOWN),
+    ("data", "what the tracer calls, trampolines", SHOWN),
+)
 TIMEOUT = 900  # seconds; a minute or two on an idle machine
-COUNTERS = (("pokes", "pokes"), ("batches", "batches"), ("syncs", "syncs"), ("traps", "traps handled"))
+COUNTERS = (
+    ("pokes", "pokes"),
+    ("batches", "batches"),
+    ("syncs", "syncs"),
+    ("traps", "traps handled"),
+)
 
 
 @dataclass
 class Recording:
     """What the guest sent."""
+
     folder: Path
 
     def words(self, name):
@@ -77,7 +86,9 @@ def unpack(archive, folder):
         with tarfile.open(archive) as tar:
             tar.extractall(part, filter="data")
     except (tarfile.TarError, EOFError) as error:
-        raise Fail(INFRA, f"what the guest sent cannot be read ({error}): see its console") from None
+        raise Fail(
+            INFRA, f"what the guest sent cannot be read ({error}): see its console"
+        ) from None
     shutil.rmtree(folder, ignore_errors=True)
     part.rename(folder)
     return Recording(folder)
@@ -86,8 +97,19 @@ def unpack(archive, folder):
 def decode(host_perf, recording):
     """(pokes, lost) as perf script prints them."""
     text = recording.folder / "perf-script.txt"
-    command([host_perf, "script", "-i", recording.data, "--ns", "--show-text-poke-events", "--show-lost-events"],
-            log=text, what="perf script")
+    command(
+        [
+            host_perf,
+            "script",
+            "-i",
+            recording.data,
+            "--ns",
+            "--show-text-poke-events",
+            "--show-lost-events",
+        ],
+        log=text,
+        what="perf script",
+    )
     with open(text, errors="replace") as lines:
         return replay.parse_script(lines)
 
@@ -138,23 +160,36 @@ class Listing:
         lines = []
         for kind, what, most in KINDS:
             sites = self.sites(kind)
-            shown = [f"  {self.line(poke, '<->' if count > 1 else '->')}  x{count}" for poke, count in sites]
+            shown = [
+                f"  {self.line(poke, '<->' if count > 1 else '->')}  x{count}"
+                for poke, count in sites
+            ]
             hidden = len(shown) - 2 * most if most else 0
-            lines.append(f"{kind} ({what}): {len(sites)} sites, {sum(count for _, count in sites)} records")
-            lines += shown[:most] + [f"  ... {hidden} more ..."] + shown[-most:] if hidden > 0 else shown
+            lines.append(
+                f"{kind} ({what}): {len(sites)} sites, {sum(count for _, count in sites)} records"
+            )
+            lines += (
+                shown[:most] + [f"  ... {hidden} more ..."] + shown[-most:] if hidden > 0 else shown
+            )
         return lines
 
 
 def summary(result, grown):
     """The figures: what perf has, what the kernel counted."""
-    lines = [f"records {result.records}, sites {result.sites}, outside text {result.outside}, lost {result.lost}",
-             f"text: {result.changed} bytes differ between perf's kcore copy and the end"]
+    lines = [
+        f"records {result.records}, sites {result.sites}, outside text {result.outside}, lost {result.lost}",
+        f"text: {result.changed} bytes differ between perf's kcore copy and the end",
+    ]
     if grown:
-        lines.append("kernel: " + ", ".join(f"{name} {grown[counter]}" for counter, name in COUNTERS))
+        lines.append(
+            "kernel: " + ", ".join(f"{name} {grown[counter]}" for counter, name in COUNTERS)
+        )
     else:
         lines.append("kernel: counts nothing (no text poke core)")
-    lines.append(f"replay: {result.breaks + result.outside_breaks} records whose old bytes are not the state before, "
-                 f"{result.forwards} bytes wrong forwards, {result.backwards} backwards, {result.unsettled} unsettled")
+    lines.append(
+        f"replay: {result.breaks + result.outside_breaks} records whose old bytes are not the state before, "
+        f"{result.forwards} bytes wrong forwards, {result.backwards} backwards, {result.unsettled} unsettled"
+    )
     return lines
 
 
@@ -190,17 +225,24 @@ def report(recording, pokes, lost, arch, base):
     """Print what changed, the figures and the verdict; returns the exit status."""
     _, _, workload_began, _ = recording.words("began")
     _, _, end_began, end_ended = recording.words("ended")
-    result = replay.judge(recording.start(), recording.end(), pokes, lost, workload_began, end_began, end_ended)
+    result = replay.judge(
+        recording.start(), recording.end(), pokes, lost, workload_began, end_began, end_ended
+    )
     listing = Listing(pokes, recording.symbols(), arch)
     records = recording.folder / "records.txt"
     records.write_text("\n".join(listing.full()) + "\n" if pokes else "")
     print("\n".join(listing.brief()) if pokes else "no text-poke records")
-    figures = [*(f"does not fit: {listing.line(poke)}" for poke in result.bad[:SHOWN]), *summary(result, recording.grown())]
+    figures = [
+        *(f"does not fit: {listing.line(poke)}" for poke in result.bad[:SHOWN]),
+        *summary(result, recording.grown()),
+    ]
     print("\n".join(figures))
     print(f"all records: {records}")
     line, status = verdict(result, recording.grown(), listing.sites("calls"), base)
     print(line, flush=True)
-    leave_page(recording, listing, figures, page.Verdict(line, line.startswith("VERDICT: complete")))
+    leave_page(
+        recording, listing, figures, page.Verdict(line, line.startswith("VERDICT: complete"))
+    )
     return status
 
 
@@ -209,19 +251,42 @@ def leave_page(recording, listing, figures, judged):
     base, length, *_ = recording.words("began")
     counters = page.Counters(recording.counters("before"), recording.counters("after"))
     folder = recording.folder.parent
-    markup.try_to_write(folder / "index.html", page.write, page.Seen(
-        f"make run: {folder.name}", listing, range(base, base + length), figures, judged, counters, f"{recording.folder.name}/records.txt"))
+    markup.try_to_write(
+        folder / "index.html",
+        page.write,
+        page.Seen(
+            f"make run: {folder.name}",
+            listing,
+            range(base, base + length),
+            figures,
+            judged,
+            counters,
+            f"{recording.folder.name}/records.txt",
+        ),
+    )
 
 
 # The job itself
+
 
 def build_snapshot(arch, folder):
     """The guest's program that reads the kernel's text, static."""
     arch = arches.get(arch)
     program = folder / "text_snapshot"
     folder.mkdir(parents=True, exist_ok=True)
-    command([f"{arch.cross}gcc", "-static", "-O2", "-D_GNU_SOURCE", "-D__SANE_USERSPACE_TYPES__",
-             *(TESTS / name for name in SNAPSHOT), "-o", program], what="building text_snapshot")
+    command(
+        [
+            f"{arch.cross}gcc",
+            "-static",
+            "-O2",
+            "-D_GNU_SOURCE",
+            "-D__SANE_USERSPACE_TYPES__",
+            *(TESTS / name for name in SNAPSHOT),
+            "-o",
+            program,
+        ],
+        what="building text_snapshot",
+    )
     return program
 
 
@@ -233,7 +298,10 @@ def record(arch, kdir, folder, smp, timeout):
     result = boot.boot(arch, kdir, initrd, smp=smp, timeout=timeout, out=out, turns=True)
     boot.report(result)
     if result.code != OK:
-        raise Fail(result.code, f"the job in the guest failed: {result.reason}; its console is in {result.log}")
+        raise Fail(
+            result.code,
+            f"the job in the guest failed: {result.reason}; its console is in {result.log}",
+        )
     recording = unpack(out, folder / "recording")
     out.unlink()
     return recording
@@ -251,5 +319,10 @@ def job(arch, base=False, llvm=False, smp=2, timeout=TIMEOUT):
 
 def main(options):
     """`run`: the main job; the exit status is the verdict's."""
-    return job(options.arch, options.flag("BASE"), options.flag("LLVM"), options.number("SMP", 2),
-               options.number("TIMEOUT", TIMEOUT))
+    return job(
+        options.arch,
+        options.flag("BASE"),
+        options.flag("LLVM"),
+        options.number("SMP", 2),
+        options.number("TIMEOUT", TIMEOUT),
+    )

@@ -154,8 +154,14 @@ def run(cmd, log=None, what=None, cwd=None, env=None, stdin=None, timeout=None, 
     with open(log, "wb") as out:
         head = out.write(f"$ {shlex.join(cmd)}\n".encode(errors="surrogateescape"))
         out.flush()
-        process = _start(cmd, cwd=cwd, env=_environment(env), stdout=out,
-                         stdin=stdin or subprocess.DEVNULL, stderr=subprocess.STDOUT)
+        process = _start(
+            cmd,
+            cwd=cwd,
+            env=_environment(env),
+            stdout=out,
+            stdin=stdin or subprocess.DEVNULL,
+            stderr=subprocess.STDOUT,
+        )
         # An interruption reaches the main thread alone.
         end = atexit.register(functools.partial(_end, process))
         try:
@@ -171,9 +177,16 @@ def run(cmd, log=None, what=None, cwd=None, env=None, stdin=None, timeout=None, 
 def output(cmd, cwd=None, env=None, input=None, what=None, code=INFRA):
     """The stdout (str) of a short command; its failure is a Fail with its stderr."""
     cmd = [str(word) for word in cmd]
-    process = _start(cmd, cwd=cwd, env=_environment(env), text=True, errors="surrogateescape",
-                     stdin=subprocess.PIPE if input is not None else subprocess.DEVNULL,
-                     stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = _start(
+        cmd,
+        cwd=cwd,
+        env=_environment(env),
+        text=True,
+        errors="surrogateescape",
+        stdin=subprocess.PIPE if input is not None else subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
     try:
         out, err = process.communicate(input)
     finally:

@@ -43,6 +43,7 @@ def tree_folder():
 
 # From patches to commits
 
+
 def _place_of(patch, error, side="-"):
     """(file, which of its hunks) that git apply refuses, as far as it says; side: + if it is taken out."""
     if not (place := re.search(r"patch failed: (\S+):(\d+)", error)):
@@ -58,20 +59,30 @@ def _why_not(patch, error, version):
     """git apply's refusal as a sentence: the patch, the file, the hunk, the versions that fit, and what to do."""
     path, hunk = _place_of(patch, error)
     name = patch.name.removesuffix(".patch")
-    return Fail(INFRA, f"{patches.FOLDER}/{patch.name}: {hunk}{path} does not apply to Linux {version}; the series fits {bases.range()}: "
-                       f"use one of these, or put the hunk as it is to be there into {name}.{version}-{patches.level(version)}{patches.HUNKS}")
+    return Fail(
+        INFRA,
+        f"{patches.FOLDER}/{patch.name}: {hunk}{path} does not apply to Linux {version}; the series fits {bases.range()}: "
+        f"use one of these, or put the hunk as it is to be there into {name}.{version}-{patches.level(version)}{patches.HUNKS}",
+    )
 
 
 def _cannot_take_out(patch, error):
     """The same of hunks for a file that is kept: it was changed where a patch changes it."""
     path, hunk = _place_of(patch, error, "+")
-    return Fail(INFRA, f"{patches.FOLDER}/{patch.name}: {hunk}{path} cannot be taken out of the file as it stands here: undo your change of "
-                       f"that place, run `make tree`, make it in {TREE} in the commit `{patch.subject}` or a later one, then run `make refresh`")
+    return Fail(
+        INFRA,
+        f"{patches.FOLDER}/{patch.name}: {hunk}{path} cannot be taken out of the file as it stands here: undo your change of "
+        f"that place, run `make tree`, make it in {TREE} in the commit `{patch.subject}` or a later one, then run `make refresh`",
+    )
 
 
 def _listed(index, paths_):
     """path -> (mode, blob) of some files of an index."""
-    rows = (row.split("\t", 1) for row in index("ls-files", "-s", "-z", "--", *paths_).split("\0") if row)
+    rows = (
+        row.split("\t", 1)
+        for row in index("ls-files", "-s", "-z", "--", *paths_).split("\0")
+        if row
+    )
     return {path: tuple(info.split()[:2]) for info, path in rows if path in paths_}
 
 
@@ -80,7 +91,9 @@ def states(repo, series, entries):
 
     entries has what they are in the end. The hunks of each patch are taken out again, the last patch first.
     """
-    owned, now = patches.owners(series), {path: entries[path] for patch in series for path in patch.adds}
+    owned, now = patches.owners(series), {
+        path: entries[path] for patch in series for path in patch.adds
+    }
     with repo.index() as index:
         index.add(now)
         found = [_take_out(index, patch, owned, now) for patch in reversed(series)]
@@ -93,7 +106,14 @@ def _take_out(index, patch, owned, now):
     after = {path: now[path] for path in (*patch.adds, *ours)}
     if ours:
         try:
-            index("apply", "--cached", "--reverse", "--whitespace=nowarn", "-", data=encode(patch.diff_of(ours.__contains__)))
+            index(
+                "apply",
+                "--cached",
+                "--reverse",
+                "--whitespace=nowarn",
+                "-",
+                data=encode(patch.diff_of(ours.__contains__)),
+            )
         except GitError as error:
             raise _cannot_take_out(patch, error.said) from None
         now.update(_listed(index, ours))
@@ -126,8 +146,15 @@ def commit_series(repo, onto, series, entries, version):
 def check_out(repo, index, folder):
     """Write all files of an index below a folder."""
     # Not --bare: this one command needs a working tree.
-    git.porcelain(repo.folder, f"--work-tree={folder}", f"--git-dir={repo.folder}",
-                  "checkout-index", "-a", "-f", GIT_INDEX_FILE=f"{index.folder.name}/index")
+    git.porcelain(
+        repo.folder,
+        f"--work-tree={folder}",
+        f"--git-dir={repo.folder}",
+        "checkout-index",
+        "-a",
+        "-f",
+        GIT_INDEX_FILE=f"{index.folder.name}/index",
+    )
 
 
 class Micro:
@@ -155,11 +182,17 @@ class Micro:
         """Say it here: the small index cannot know what else the base has."""
         for path in patch.adds:
             if os.path.lexists(tree / path):
-                raise patches.bad(patch.name, f"adds {path}, which Linux {version} has already: rename it or change it by hunks")
+                raise patches.bad(
+                    patch.name,
+                    f"adds {path}, which Linux {version} has already: rename it or change it by hunks",
+                )
         for path in patch.changes:
             if path not in owned and not (tree / path).is_file():
-                raise patches.bad(patch.name, f"changes {path}, which Linux {version} does not have; "
-                                              f"the series fits {bases.range()}: use one of these, or adapt this patch")
+                raise patches.bad(
+                    patch.name,
+                    f"changes {path}, which Linux {version} does not have; "
+                    f"the series fits {bases.range()}: use one of these, or adapt this patch",
+                )
 
     def end_after(self, count):
         """Leave out all but the first patches."""
@@ -170,7 +203,11 @@ class Micro:
         """(path, mode and blob) of every touched and kept file, as it is in the end."""
         with self.repo.index(self.head) as index:
             index.add(self.entries)
-            rows = (row.split("\t") for row in self.repo("ls-tree", "-r", "-z", index.tree()).split("\0") if row)
+            rows = (
+                row.split("\t")
+                for row in self.repo("ls-tree", "-r", "-z", index.tree()).split("\0")
+                if row
+            )
             return [(path, info) for info, path in rows]
 
     def checkout(self, folder, overlaid=False):
@@ -180,7 +217,11 @@ class Micro:
             if overlaid:
                 overlay.lay(self.repo, index, self.entries)
             check_out(self.repo, index, folder)
-        return sorted(str(Path(at, name).relative_to(folder)) for at, _, names in os.walk(folder) for name in names)
+        return sorted(
+            str(Path(at, name).relative_to(folder))
+            for at, _, names in os.walk(folder)
+            for name in names
+        )
 
 
 def _scratch():
@@ -227,9 +268,12 @@ def _must_be_there(*folders):
 
 # From commits to patches
 
+
 def _raw(repo, commit):
     """(status, new mode, new blob, path) of every file that a commit changes."""
-    words = repo("diff-tree", "-r", "--no-commit-id", "--no-renames", "--raw", "-z", f"{commit}^", commit).split("\0")
+    words = repo(
+        "diff-tree", "-r", "--no-commit-id", "--no-renames", "--raw", "-z", f"{commit}^", commit
+    ).split("\0")
     for info, path in zip(words[::2], words[1::2]):
         _, mode, _, blob, status = info.split()
         yield status, mode, blob, path
@@ -249,7 +293,9 @@ class Extract:
         subject, author, date, log = self._said(commit)
         # A new one is where it stands.
         before = self.series or list(self.known.values())[:1]
-        part = self.known[subject].part if subject in self.known else before[-1].part if before else ""
+        part = (
+            self.known[subject].part if subject in self.known else before[-1].part if before else ""
+        )
         adds, changes = [], []
         for status, mode, blob, path in _raw(self.repo, commit):
             if path in self.upstream:
@@ -258,51 +304,86 @@ class Extract:
                 changes.append(self._change_of_ours(status, mode, blob, path, subject))
             else:
                 adds.append(self._add(status, mode, blob, path, subject))
-        diff = self.repo("diff-tree", *DIFF, "--no-commit-id", f"{commit}^", commit, "--", *changes) if changes else ""
-        patch = Patch(subject, author, date, log, tuple(sorted(adds)), self._without_ids(diff), part=part).numbered(len(self.series) + 1)
+        diff = (
+            self.repo("diff-tree", *DIFF, "--no-commit-id", f"{commit}^", commit, "--", *changes)
+            if changes
+            else ""
+        )
+        patch = Patch(
+            subject, author, date, log, tuple(sorted(adds)), self._without_ids(diff), part=part
+        ).numbered(len(self.series) + 1)
         if problem := patches.flaw(patch):
             raise Fail(INFRA, f"the commit `{subject}` in {TREE} {problem}")
         if any(other.subject == subject for other in self.series):
-            raise Fail(INFRA, f"two commits in {TREE} have the subject `{subject}`: reword or squash one with `git rebase -i base`")
+            raise Fail(
+                INFRA,
+                f"two commits in {TREE} have the subject `{subject}`: reword or squash one with `git rebase -i base`",
+            )
         self.series.append(patch)
 
     def _said(self, commit):
         """Subject, author, date and log: the patch's own where there is one."""
-        words = self.repo("show", "-s", "--format=%s%x00%an <%ae>%x00%aD%x00%b%x00%P", commit).split("\0")
+        words = self.repo(
+            "show", "-s", "--format=%s%x00%an <%ae>%x00%aD%x00%b%x00%P", commit
+        ).split("\0")
         subject, author, date, log, parents = words
         if len(parents.split()) != 1:
-            raise Fail(INFRA, f"the commit `{subject}` in {TREE} is a merge: make the history linear with `git rebase -i base`")
+            raise Fail(
+                INFRA,
+                f"the commit `{subject}` in {TREE} is a merge: make the history linear with `git rebase -i base`",
+            )
         log = log.strip("\n")
         if subject not in self.known:
             return subject, author, date, log
         patch = self.known[subject]
         if log != patch.log:
-            say(f"{patch.name}: keeping the patch's change log, not the commit's (edit the patch file to change it)")
+            say(
+                f"{patch.name}: keeping the patch's change log, not the commit's (edit the patch file to change it)"
+            )
         return subject, patch.author, patch.date, patch.log
 
     def _change(self, status, mode, path, subject):
         if status not in "MT" or not mode.startswith("100"):
-            raise Fail(INFRA, f"the commit `{subject}` in {TREE} deletes or replaces {path}, which upstream owns: change its content instead")
+            raise Fail(
+                INFRA,
+                f"the commit `{subject}` in {TREE} deletes or replaces {path}, which upstream owns: change its content instead",
+            )
         return path
 
     def _change_of_ours(self, status, mode, blob, path, subject):
         if status not in "MT" or not mode.startswith("100"):
-            raise Fail(INFRA, f"the commit `{subject}` in {TREE} deletes or replaces {path}, which the commit `{self.owner[path]}` adds: "
-                              "leave it out there with `git rebase -i base`, or change its content instead")
+            raise Fail(
+                INFRA,
+                f"the commit `{subject}` in {TREE} deletes or replaces {path}, which the commit `{self.owner[path]}` adds: "
+                "leave it out there with `git rebase -i base`, or change its content instead",
+            )
         self.entries[path] = (mode, blob)
         return path
 
     def _without_ids(self, diff):
         """A diff in which the files that are kept have no blob ids: these would change with every edit of a file."""
-        return "".join(f"diff --git a/{path} b/{path}" + (re.sub(r"^index .*\n", "", text, count=1, flags=re.M) if path in self.owner else text)
-                       for path, text in patches.by_file(diff).items())
+        return "".join(
+            f"diff --git a/{path} b/{path}"
+            + (
+                re.sub(r"^index .*\n", "", text, count=1, flags=re.M)
+                if path in self.owner
+                else text
+            )
+            for path, text in patches.by_file(diff).items()
+        )
 
     def _add(self, status, mode, blob, path, subject):
         if not mode.startswith("100"):
-            raise Fail(INFRA, f"the commit `{subject}` in {TREE} adds {path}, which is not an ordinary file: add a file instead")
+            raise Fail(
+                INFRA,
+                f"the commit `{subject}` in {TREE} adds {path}, which is not an ordinary file: add a file instead",
+            )
         if not patches.allowed(path):
-            raise Fail(INFRA, f"the commit `{subject}` in {TREE} adds {path}: new files go below {', '.join(patches.ROOTS)}, "
-                              f"but not {patches.OURS}")
+            raise Fail(
+                INFRA,
+                f"the commit `{subject}` in {TREE} adds {path}: new files go below {', '.join(patches.ROOTS)}, "
+                f"but not {patches.OURS}",
+            )
         self.owner[path] = subject
         self.entries[path] = (mode, blob)
         return path
@@ -316,12 +397,20 @@ class Extract:
 
     def result(self, base, head):
         """path in this repository -> (executable, bytes) of everything refresh would write."""
-        wanted = {f"{patches.FOLDER}/{patch.name}": (False, encode(patch.text())) for patch in self.series}
+        wanted = {
+            f"{patches.FOLDER}/{patch.name}": (False, encode(patch.text())) for patch in self.series
+        }
         # Variants stay as they are, and beside their patches.
-        wanted |= {f"{patches.FOLDER}/{variant.name(patch)}": (False, encode(variant.text()))
-                   for patch in self.series if patch.subject in self.known for variant in self.known[patch.subject].variants}
+        wanted |= {
+            f"{patches.FOLDER}/{variant.name(patch)}": (False, encode(variant.text()))
+            for patch in self.series
+            if patch.subject in self.known
+            for variant in self.known[patch.subject].variants
+        }
         data = self.repo.contents(blob for _, blob in self.entries.values())
-        wanted |= {path: (mode == "100755", data[blob]) for path, (mode, blob) in self.entries.items()}
+        wanted |= {
+            path: (mode == "100755", data[blob]) for path, (mode, blob) in self.entries.items()
+        }
         if section := self.maintainers(base, head):
             wanted["MAINTAINERS"] = (False, encode(section))
         return wanted
@@ -329,7 +418,9 @@ class Extract:
 
 def present():
     """path -> file of everything in this repository that refresh owns."""
-    found = patches.kept() | {f"{patches.FOLDER}/{path.name}": path for path in patches.files() + patches.variant_files()}
+    found = patches.kept() | {
+        f"{patches.FOLDER}/{path.name}": path for path in patches.files() + patches.variant_files()
+    }
     section = paths.ROOT / "MAINTAINERS"
     return found | ({"MAINTAINERS": section} if section.exists() else {})
 
@@ -342,7 +433,11 @@ def differences(wanted):
             yield path, "new"
         elif have[path].read_bytes() != data or os.access(have[path], os.X_OK) != executable:
             yield path, "changed"
-    claimed = {path for file in patches.files() for path in patches.parse(file.name, patches.read(file)).adds}
+    claimed = {
+        path
+        for file in patches.files()
+        for path in patches.parse(file.name, patches.read(file)).adds
+    }
     gone = set(have) - set(wanted) - (set(patches.kept()) - claimed)
     # A patch goes after the files it claims: else an interruption would leave them as nobody's.
     for path in sorted(gone, key=lambda path: (path.startswith(patches.FOLDER), path)):
@@ -350,6 +445,7 @@ def differences(wanted):
 
 
 # make tree
+
 
 def _quote(path):
     return '"' + path.replace("\\", "\\\\").replace('"', '\\"') + '"' if '"' in path else path
@@ -359,15 +455,27 @@ def _stream(tree, version, out):
     """A tree as git fast-import wants it: one pack, no loose objects."""
     message = encode(f"Linux {version}\n")
     name, _ = BASE_AUTHOR.split(" <")
-    out.write(encode(f"commit refs/heads/pristine\ncommitter {name} <linux@localhost> {BASE_DATE}\ndata {len(message)}\n") + message)
+    out.write(
+        encode(
+            f"commit refs/heads/pristine\ncommitter {name} <linux@localhost> {BASE_DATE}\ndata {len(message)}\n"
+        )
+        + message
+    )
     for at, folders, names in os.walk(tree):
         folders[:] = sorted(set(folders) - {".git"})
         links = [one for one in folders if os.path.islink(os.path.join(at, one))]
         for name in sorted(names + links):
             path = Path(at, name)
-            mode, data = ("120000", encode(os.readlink(path))) if path.is_symlink() else \
-                ("100755" if os.access(path, os.X_OK) else "100644", path.read_bytes())
-            out.write(encode(f"M {mode} inline {_quote(str(path.relative_to(tree)))}\ndata {len(data)}\n") + data + b"\n")
+            mode, data = (
+                ("120000", encode(os.readlink(path)))
+                if path.is_symlink()
+                else ("100755" if os.access(path, os.X_OK) else "100644", path.read_bytes())
+            )
+            out.write(
+                encode(f"M {mode} inline {_quote(str(path.relative_to(tree)))}\ndata {len(data)}\n")
+                + data
+                + b"\n"
+            )
 
 
 def _import(base, part):
@@ -376,8 +484,20 @@ def _import(base, part):
     with tempfile.TemporaryFile(dir=_scratch()) as stream:
         _stream(base.path, base.version, stream)
         stream.seek(0)
-        run(["git", f"--git-dir={part}", "-c", "core.compression=1", "-c", "pack.depth=1", "fast-import", "--quiet"],
-            stdin=stream, what="importing the base into git")
+        run(
+            [
+                "git",
+                f"--git-dir={part}",
+                "-c",
+                "core.compression=1",
+                "-c",
+                "pack.depth=1",
+                "fast-import",
+                "--quiet",
+            ],
+            stdin=stream,
+            what="importing the base into git",
+        )
     repo("tag", "base", "refs/heads/pristine")
     repo("symbolic-ref", "HEAD", "refs/heads/pristine")
 
@@ -408,7 +528,11 @@ class State:
     def _from_tags(tree):
         """What is known all the same if the file is damaged."""
         try:
-            return {"refreshed": porcelain(tree, "rev-parse", "--verify", "-q", "refs/tags/refreshed").strip()}
+            return {
+                "refreshed": porcelain(
+                    tree, "rev-parse", "--verify", "-q", "refs/tags/refreshed"
+                ).strip()
+            }
         except GitError:
             return {}
 
@@ -446,7 +570,9 @@ def work_in(tree):
             return "a stash" if "refs/stash" in refs else f"{min(refs)}"
         if len(porcelain(tree, "worktree", "list", "--porcelain").split("\n\n")) > 2:
             return "another working tree that belongs to it"
-        return "" if git.head(tree) == State(tree)["refreshed"] else "commits that were not refreshed"
+        return (
+            "" if git.head(tree) == State(tree)["refreshed"] else "commits that were not refreshed"
+        )
     except Fail as failure:
         return f"something that git cannot tell ({failure.message})"
 
@@ -458,15 +584,20 @@ def _must_be_refreshed(tree, state):
     if problem := _changes(tree):
         raise Fail(INFRA, f"{problem}, then run `make refresh`")
     if git.head(tree) != state["refreshed"]:
-        raise Fail(INFRA, f"{TREE} has commits that were not refreshed: run `make refresh`, "
-                          f"or drop them with `git -C {TREE} reset --hard refreshed`")
+        raise Fail(
+            INFRA,
+            f"{TREE} has commits that were not refreshed: run `make refresh`, "
+            f"or drop them with `git -C {TREE} reset --hard refreshed`",
+        )
 
 
 def _place(tree, base, series, have):
     """Commit the series in a tree's repository and check it out; only what differs is rewritten."""
     repo, state = Repo(tree / ".git"), State(tree)
     onto = repo("rev-parse", "refs/tags/base^{commit}").strip()
-    commits = commit_series(repo, onto, [patch.at(base.version) for patch in series], repo.blobs(have), base.version)
+    commits = commit_series(
+        repo, onto, [patch.at(base.version) for patch in series], repo.blobs(have), base.version
+    )
     head = commits[-1] if commits else onto
     if state["busy"] == "tree":
         (tree / ".git/index.lock").unlink(missing_ok=True)
@@ -494,7 +625,9 @@ def _new_tree(tree, base, series, have):
 
 def _new_base(tree, base):
     """Another base in an existing tree: what the user keeps on branches of their own stays."""
-    porcelain(tree, "fetch", "-q", "--no-tags", str(_base_repo(base)), "+refs/tags/base:refs/tags/base")
+    porcelain(
+        tree, "fetch", "-q", "--no-tags", str(_base_repo(base)), "+refs/tags/base:refs/tags/base"
+    )
 
 
 def tree():
@@ -502,7 +635,10 @@ def tree():
     host.need("git")
     base = bases.current()
     if not base.key:
-        raise Fail(USAGE, "KERNEL= cannot be the base of build/tree: leave it out, or use `make apply KERNEL=…`")
+        raise Fail(
+            USAGE,
+            "KERNEL= cannot be the base of build/tree: leave it out, or use `make apply KERNEL=…`",
+        )
     series, have = load(drafts=True)
     folder = tree_folder()
     with host.locked("tree", paths.BUILD), working(f"making {TREE}", QUIET_FOR):
@@ -525,6 +661,7 @@ def tree():
 
 # make refresh
 
+
 def _refreshable(tree):
     """The state of a tree that refresh may read; everything that speaks against it is said."""
     if not tree.exists():
@@ -535,35 +672,57 @@ def _refreshable(tree):
     repo = Repo(tree / ".git")
     base = repo("rev-parse", "refs/tags/base^{commit}").strip()
     if repo("merge-base", base, head).strip() != base:
-        raise Fail(INFRA, f"{TREE} does not build on its tag base: rebase it with `git -C {TREE} rebase --onto base`")
+        raise Fail(
+            INFRA,
+            f"{TREE} does not build on its tag base: rebase it with `git -C {TREE} rebase --onto base`",
+        )
     if state["series"] != patches.fingerprint() and state["busy"] != f"refresh {head}":
-        raise Fail(INFRA, f"patches or files changed here since {TREE} was made: " + _way_out(head == state["refreshed"]))
+        raise Fail(
+            INFRA,
+            f"patches or files changed here since {TREE} was made: "
+            + _way_out(head == state["refreshed"]),
+        )
     return state, repo, base, head
 
 
 def _way_out(nothing_new):
     if nothing_new:
         return "run `make tree`"
-    return (f"set your commits aside (`git -C {TREE} branch mine && git -C {TREE} reset --hard refreshed`), "
-            f"run `make tree`, then bring them back with `git -C {TREE} cherry-pick`")
+    return (
+        f"set your commits aside (`git -C {TREE} branch mine && git -C {TREE} reset --hard refreshed`), "
+        f"run `make tree`, then bring them back with `git -C {TREE} cherry-pick`"
+    )
 
 
 def _refuse_variants(version):
     """What a variant has put into the tree must not become the patch itself."""
-    used = [variant.name(patch) for patch in patches.headers().values() for variant in patch.variants if variant.fits(version)]
+    used = [
+        variant.name(patch)
+        for patch in patches.headers().values()
+        for variant in patch.variants
+        if variant.fits(version)
+    ]
     if used:
-        raise Fail(INFRA, f"{TREE} is Linux {version}, where {used[0]} takes the place of hunks: "
-                          f"edit on {bases.made_for()['version']}, which the series was made for")
+        raise Fail(
+            INFRA,
+            f"{TREE} is Linux {version}, where {used[0]} takes the place of hunks: "
+            f"edit on {bases.made_for()['version']}, which the series was made for",
+        )
 
 
 def _verify(repo, base, head, extract, version):
     """What is about to be written must make the very trees it was read from."""
     again = commit_series(repo, base, extract.series, extract.entries, version)
     wanted = repo("rev-list", "--reverse", f"{base}..{head}").split()
-    for patch, one, other in zip(extract.series, repo.trees(wanted), repo.trees(again), strict=True):
+    for patch, one, other in zip(
+        extract.series, repo.trees(wanted), repo.trees(again), strict=True
+    ):
         if one != other:
-            raise Fail(INFRA, f"the commit `{patch.subject}` cannot be written as hunks and files: nothing was changed, "
-                              "split the commit or report this")
+            raise Fail(
+                INFRA,
+                f"the commit `{patch.subject}` cannot be written as hunks and files: nothing was changed, "
+                "split the commit or report this",
+            )
 
 
 def _write_back(wanted, changes):
@@ -589,7 +748,9 @@ def _prune(folder):
 def refresh():
     """make refresh: files and hunks from build/tree's commits."""
     folder = tree_folder()
-    with host.locked("tree", paths.BUILD), working(f"reading {TREE} and checking that it can be made again", QUIET_FOR):
+    with host.locked("tree", paths.BUILD), working(
+        f"reading {TREE} and checking that it can be made again", QUIET_FOR
+    ):
         state, repo, base, head = _refreshable(folder)
         _refuse_variants(state["version"])
         extract = Extract(repo, base, head, patches.headers())
@@ -615,7 +776,15 @@ def _write_base(key):
 
 # The series as mails
 
-MAILS = ("--zero-commit", "--no-signature", "--numbered", "--no-base", "--no-thread", "--stat=72", *DIFF)
+MAILS = (
+    "--zero-commit",
+    "--no-signature",
+    "--numbered",
+    "--no-base",
+    "--no-thread",
+    "--stat=72",
+    *DIFF,
+)
 
 
 def export(small, folder):
@@ -635,13 +804,26 @@ def export_parts(small, folder):
         name, mail = group[-1].author.rstrip(">").rsplit(" <", 1)
         small.repo("update-ref", "refs/heads/part", small.commits[done - 1])
         # git takes a branch's description for the cover letter, which is dated when it is made.
-        small.repo("-c", f"branch.part.description={subject}\n\n{text}", "format-patch", "-q", "--cover-letter",
-                   "--cover-from-description=subject", *MAILS, "-o", str(folder / part), f"{before}..part",
-                   GIT_COMMITTER_NAME=name, GIT_COMMITTER_EMAIL=mail, GIT_COMMITTER_DATE=group[-1].date)
+        small.repo(
+            "-c",
+            f"branch.part.description={subject}\n\n{text}",
+            "format-patch",
+            "-q",
+            "--cover-letter",
+            "--cover-from-description=subject",
+            *MAILS,
+            "-o",
+            str(folder / part),
+            f"{before}..part",
+            GIT_COMMITTER_NAME=name,
+            GIT_COMMITTER_EMAIL=mail,
+            GIT_COMMITTER_DATE=group[-1].date,
+        )
         before = small.commits[done - 1]
 
 
 # The source tree that is built
+
 
 def _stat(path):
     """What tells a file that we wrote from one that somebody changed since."""
@@ -661,11 +843,19 @@ class Source:
         self.series = known.get("series", "")
 
     def _intact(self):
-        return all((self.src / path).exists() and _stat(self.src / path) == stat for path, stat in self.ours.items())
+        return all(
+            (self.src / path).exists() and _stat(self.src / path) == stat
+            for path, stat in self.ours.items()
+        )
 
     def current(self, series):
         """Nothing to do: same base, same series, nobody touched the files."""
-        return self.base.key and self.linked == self.base.key and self.series == series and self._intact()
+        return (
+            self.base.key
+            and self.linked == self.base.key
+            and self.series == series
+            and self._intact()
+        )
 
     def link(self):
         """Hard links to the base; what we wrote is left alone for now."""
@@ -676,15 +866,29 @@ class Source:
         self.src.mkdir(parents=True, exist_ok=True)
         listing = self.stamp.with_suffix(".ours")
         listing.write_text("".join(f"/{path}\n" for path in self.ours))
-        run(["rsync", "-a", "--delete", f"--exclude-from={listing}", f"--link-dest={self.base.path}/",
-             f"{self.base.path}/", f"{self.src}/"], what="linking the source tree")
+        run(
+            [
+                "rsync",
+                "-a",
+                "--delete",
+                f"--exclude-from={listing}",
+                f"--link-dest={self.base.path}/",
+                f"{self.base.path}/",
+                f"{self.src}/",
+            ],
+            what="linking the source tree",
+        )
         self.linked = self.base.key
 
     def _put(self, path, new):
         """Replace a file when its content differs; an equal one keeps its time, so nothing is rebuilt."""
         place = self.src / path
-        same = place.is_file() and not self._shared(path) and place.read_bytes() == new.read_bytes() \
+        same = (
+            place.is_file()
+            and not self._shared(path)
+            and place.read_bytes() == new.read_bytes()
             and os.access(place, os.X_OK) == os.access(new, os.X_OK)
+        )
         if not same:
             place.parent.mkdir(parents=True, exist_ok=True)
             new.rename(place)
@@ -730,7 +934,9 @@ def source_after(count):
     base = bases.current()
     with host.locked("every-patch", paths.BUILD):
         source = Source(replace(base, src=paths.BUILD / "every-patch" / "src"))
-        with micro(base.path, base.version) as small, tempfile.TemporaryDirectory(dir=_scratch()) as scratch:
+        with micro(base.path, base.version) as small, tempfile.TemporaryDirectory(
+            dir=_scratch()
+        ) as scratch:
             small.end_after(count)
             source.link()
             source.fill(small, Path(scratch))
@@ -746,7 +952,9 @@ def source_tree():
         source = Source(base)
         if source.current(series):
             return base.src
-        with micro(base.path, base.version, load(drafts=True)) as small, tempfile.TemporaryDirectory(dir=_scratch()) as scratch:
+        with micro(
+            base.path, base.version, load(drafts=True)
+        ) as small, tempfile.TemporaryDirectory(dir=_scratch()) as scratch:
             source.link()
             source.fill(small, Path(scratch), overlaid=True)
         source.save(series)

@@ -51,7 +51,9 @@ class Trial:
 
 def _macros(text):
     """The macros that decide what a model is made of."""
-    return {name for line in _USES.findall(text) for name in re.findall(r"\b[A-Za-z_]\w+\b", line)} - {"defined"}
+    return {
+        name for line in _USES.findall(text) for name in re.findall(r"\b[A-Za-z_]\w+\b", line)
+    } - {"defined"}
 
 
 def parse(path, text):
@@ -60,7 +62,9 @@ def parse(path, text):
     for entry in claims.entries(text, VARIANT, MUTANT, REDUNDANT):
         match = _ENTRY.fullmatch(claims.one_line(entry.text))
         if not match:
-            raise claims.broken(path, f"`{entry.kind} {claims.one_line(entry.text)}` is not NAME: text")
+            raise claims.broken(
+                path, f"`{entry.kind} {claims.one_line(entry.text)}` is not NAME: text"
+            )
         trials.append(Trial(entry.kind, tuple(match[1].split())))
     named, used = {name for trial in trials for name in trial.macros}, _macros(text)
     if named != used:
@@ -75,7 +79,9 @@ def verdict(said):
         raise Fail(INFRA, f"the search is deeper than {DEPTH} steps")
     match = _ERRORS.search(said)
     if not match:
-        raise Fail(INFRA, f"pan came to no end: {(said.strip() or 'it said nothing').splitlines()[-1]}")
+        raise Fail(
+            INFRA, f"pan came to no end: {(said.strip() or 'it said nothing').splitlines()[-1]}"
+        )
     if int(match[1]):
         why = _WHY.search(said)
         return why[1] if why else "an error"
@@ -87,7 +93,9 @@ def verdict(said):
 def _step(command, folder, what):
     """One of the programs in a row; its output."""
     try:
-        done = subprocess.run(command, cwd=folder, text=True, capture_output=True, timeout=TIMEOUT, check=False)
+        done = subprocess.run(
+            command, cwd=folder, text=True, capture_output=True, timeout=TIMEOUT, check=False
+        )
     except subprocess.TimeoutExpired:
         raise Fail(INFRA, f"{what} took more than {TIMEOUT} s") from None
     said = done.stdout + done.stderr
@@ -118,7 +126,9 @@ def _checks(path, run):
         yield lambda: claims.unchallenged(name)
     yield lambda: claims.result(f"{name}: holds", True, lambda: run(text))
     for trial in trials:
-        yield lambda trial=trial: claims.result(f"{name}: {trial.name}", trial.kind != MUTANT, lambda: run(text, trial.macros))
+        yield lambda trial=trial: claims.result(
+            f"{name}: {trial.name}", trial.kind != MUTANT, lambda: run(text, trial.macros)
+        )
 
 
 def mutants(folder=FOLDER):
@@ -132,8 +142,13 @@ def mutants(folder=FOLDER):
 def parts():
     """What the results are made from: see made.py."""
     host.need(*host.MODELS)
-    return [list(made.folder(FOLDER)), made.packages(*host.MODELS, "gcc", "cpp"), list(made.programs("spin", "tcc", "gcc", "cpp")),
-            made.environment(), made.modules("spin")]
+    return [
+        list(made.folder(FOLDER)),
+        made.packages(*host.MODELS, "gcc", "cpp"),
+        list(made.programs("spin", "tcc", "gcc", "cpp")),
+        made.environment(),
+        made.modules("spin"),
+    ]
 
 
 def results(folder=FOLDER, run=search):

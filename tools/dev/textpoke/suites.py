@@ -22,7 +22,13 @@ from .errors import INFRA, Fail
 from .ktap import FAILED, PASSED, SKIPPED, Result
 from .say import output, run, say
 
-SUITES = ("bookworm-security", "bookworm-backports", "trixie", "trixie-security", "trixie-backports")
+SUITES = (
+    "bookworm-security",
+    "bookworm-backports",
+    "trixie",
+    "trixie-security",
+    "trixie-backports",
+)
 DEBARCH = "amd64"  # whatever has lists: the package is for all
 FRESH_FOR = 12 * 3600  # seconds for which lists count as new
 NEEDED = ("Makefile", "Kbuild")  # what tells the version
@@ -47,6 +53,7 @@ class Absent(Exception):
 
 # What the suites have
 
+
 def _listed(apt, suite):
     """New lists, or those of before when no new ones can be had."""
     if apt.listed.exists() and time.time() - apt.listed.stat().st_mtime < FRESH_FOR:
@@ -64,7 +71,10 @@ def newest(suite):
     with host.locked(f"suite-{suite}"):
         apt = host.suite_apt(suite, DEBARCH)
         _listed(apt, suite)
-        rows = output(["apt-cache", "-c", apt.home / "apt.conf", "madison", bases.PACKAGE], what=f"reading the lists of {suite}")
+        rows = output(
+            ["apt-cache", "-c", apt.home / "apt.conf", "madison", bases.PACKAGE],
+            what=f"reading the lists of {suite}",
+        )
     offered = [row.split("|")[1].strip() for row in rows.splitlines() if row.count("|") >= 2]
     if not offered:
         raise Absent(f"it has no {bases.PACKAGE}")
@@ -79,13 +89,16 @@ def _deb(source):
         host.room(paths.CACHE, 1, "downloading it")
         try:
             with host.locked(f"suite-{source.suite}"):
-                host.suite_apt(source.suite, DEBARCH).download([f"{bases.PACKAGE}={source.package}"], paths.CACHE)
+                host.suite_apt(source.suite, DEBARCH).download(
+                    [f"{bases.PACKAGE}={source.package}"], paths.CACHE
+                )
         except Fail as failure:
             raise Absent(failure.message) from None
     return deb
 
 
 # What is in them
+
 
 def _touched():
     return sorted({*NEEDED, *patches.upstreams(patches.load())})
@@ -99,7 +112,9 @@ def _opened(source):
     try:
         if not opened:
             _deb(source).unlink()
-            raise Absent(f"{bases.PACKAGE} {source.package} was damaged, and is fetched again the next time")
+            raise Absent(
+                f"{bases.PACKAGE} {source.package} was damaged, and is fetched again the next time"
+            )
         yield opened[0]
     finally:
         shutil.rmtree(part, ignore_errors=True)
@@ -110,8 +125,12 @@ def _untar(tarball, names, folder):
     listing = folder.with_name(folder.name + ".list")
     listing.write_text("".join(f"{bases.PACKAGE}/{name}\n" for name in names))
     xz = subprocess.Popen(["xz", "-dc", "-T0", tarball], stdout=subprocess.PIPE)
-    subprocess.run(["tar", "-x", "--no-same-owner", "--strip-components=1", "-C", folder, "-T", listing],
-                   stdin=xz.stdout, stderr=subprocess.DEVNULL, check=False)
+    subprocess.run(
+        ["tar", "-x", "--no-same-owner", "--strip-components=1", "-C", folder, "-T", listing],
+        stdin=xz.stdout,
+        stderr=subprocess.DEVNULL,
+        check=False,
+    )
     # tar may end before the tarball does, but not without a file that every Linux has.
     xz.stdout.close()
     xz.wait()
@@ -146,8 +165,21 @@ def whole_tree(source):
             part.mkdir(parents=True)
             with _opened(source) as tarball:
                 say(f"unpacking {bases.PACKAGE} {source.package}")
-                run(["tar", "--extract", "--xz", "--touch", "--no-same-owner", "--strip-components=1",
-                     "--file", tarball, "--directory", part], what=f"unpacking {bases.PACKAGE} {source.package}")
+                run(
+                    [
+                        "tar",
+                        "--extract",
+                        "--xz",
+                        "--touch",
+                        "--no-same-owner",
+                        "--strip-components=1",
+                        "--file",
+                        tarball,
+                        "--directory",
+                        part,
+                    ],
+                    what=f"unpacking {bases.PACKAGE} {source.package}",
+                )
             part.rename(folder)
     return folder
 
@@ -166,6 +198,7 @@ def as_kernel(source):
 
 
 # Does the series fit, and say the same there?
+
 
 def _lines(path):
     text = path.read_text(errors="surrogateescape")
@@ -231,21 +264,33 @@ def _of_variants(version):
                 whole = dict(variant.whole)
                 # The base may do it in another file than the patch.
                 yield from [(variant.name(patch), tuple(whole), True)] * bool(whole)
-                yield from ((variant.name(patch), (path,), False) for path in set(variant.hunks) - set(whole))
+                yield from (
+                    (variant.name(patch), (path,), False)
+                    for path in set(variant.hunks) - set(whole)
+                )
 
 
 def _check_same(version, other, pinned):
     """Where a variant is used, the result is the same up to what the base itself has changed."""
     for name, files, whole in _of_variants(version):
         if line := difference(pinned.change(files), other.change(files), whole):
-            raise patches.bad(name, f"makes {' and '.join(files)} of {version} another than the patch makes it, by more than the "
-                                    f"two bases differ: see the line `{line}`")
+            raise patches.bad(
+                name,
+                f"makes {' and '.join(files)} of {version} another than the patch makes it, by more than the "
+                f"two bases differ: see the line `{line}`",
+            )
 
 
 def _key(base):
     """Changes with whatever the answer depends on, but for the source itself."""
-    code = [path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")) if path.stem in ("suites", "series", "patches", "git")]
-    return hashlib.sha256(b"\0".join([patches.fingerprint().encode(), base.key.encode(), *code])).hexdigest()
+    code = [
+        path.read_bytes()
+        for path in sorted(Path(__file__).parent.glob("*.py"))
+        if path.stem in ("suites", "series", "patches", "git")
+    ]
+    return hashlib.sha256(
+        b"\0".join([patches.fingerprint().encode(), base.key.encode(), *code])
+    ).hexdigest()
 
 
 def fit(source, base):

@@ -18,9 +18,19 @@ from .errors import HANG, OK, PANIC, TEST_FAILED
 from .say import run, say
 
 LOG = "log_buf_len=4M"
-KUNIT_SUITES = ("text_poke", "text_poke_conformance", "text_poke_debug", "text_poke_fault", "text_poke_group", "text_poke_input", "text_poke_live",
-                "text_poke_record", "text_poke_tracepoint", "text_poke_user",
-                "kprobes_test")
+KUNIT_SUITES = (
+    "text_poke",
+    "text_poke_conformance",
+    "text_poke_debug",
+    "text_poke_fault",
+    "text_poke_group",
+    "text_poke_input",
+    "text_poke_live",
+    "text_poke_record",
+    "text_poke_tracepoint",
+    "text_poke_user",
+    "kprobes_test",
+)
 OWN = ("text_poke",)
 SELFTESTS = (*OWN, "static_keys")
 NO_TICK = "nohz_full=1"  # what makes CPU 1 one that text pokes leave alone in user mode
@@ -32,11 +42,21 @@ FTRACETEST = ("ftrace",)
 SHARE = ("00basic", "direct", "dynevent", "event", "filter", "instances", "trigger")
 # Cases that look at the words of commands, at buffers or at files alone, and change no text: check-full has them.
 NO_TEXT = (
-    "00basic/mount_options.tc", "00basic/ringbuffer_size.tc", "00basic/ringbuffer_subbuf_size.tc", "00basic/test_ownership.tc",
-    "00basic/trace_marker.tc", "dynevent/eprobes_syntax_errors.tc", "dynevent/fprobe_syntax_errors.tc",
-    "kprobe/kprobe_syntax_errors.tc", "kprobe/uprobe_syntax_errors.tc", "trigger/trigger-hist-syntax-errors.tc",
-    "trigger/trigger-trace-marker-hist.tc", "trigger/trigger-trace-marker-snapshot.tc", "trigger/trigger-trace-marker-synthetic.tc",
-    "trigger/inter-event/trigger-synthetic-event-createremove.tc", "trigger/inter-event/trigger-synthetic-event-syntax.tc",
+    "00basic/mount_options.tc",
+    "00basic/ringbuffer_size.tc",
+    "00basic/ringbuffer_subbuf_size.tc",
+    "00basic/test_ownership.tc",
+    "00basic/trace_marker.tc",
+    "dynevent/eprobes_syntax_errors.tc",
+    "dynevent/fprobe_syntax_errors.tc",
+    "kprobe/kprobe_syntax_errors.tc",
+    "kprobe/uprobe_syntax_errors.tc",
+    "trigger/trigger-hist-syntax-errors.tc",
+    "trigger/trigger-trace-marker-hist.tc",
+    "trigger/trigger-trace-marker-snapshot.tc",
+    "trigger/trigger-trace-marker-synthetic.tc",
+    "trigger/inter-event/trigger-synthetic-event-createremove.tc",
+    "trigger/inter-event/trigger-synthetic-event-syntax.tc",
     "trigger/inter-event/trigger-synthetic_event_syntax_errors.tc",
 )
 PROGRAMS = ("usr/bin/chrt", "sbin/insmod")
@@ -68,8 +88,14 @@ def guest_results(what, result):
     ended = ktap.PASSED if result.code in (OK, TEST_FAILED) else ktap.FAILED
     quiet = ktap.FAILED if result.badness else ktap.PASSED
     complaint = ": ".join([result.badness[0].strip(), *_words(result)]) if result.badness else ""
-    return [ktap.Result(f"{what}: the guest ends by itself", ended, "" if ended == ktap.PASSED else result.reason),
-            ktap.Result(f"{what}: the kernel does not complain", quiet, complaint)]
+    return [
+        ktap.Result(
+            f"{what}: the guest ends by itself",
+            ended,
+            "" if ended == ktap.PASSED else result.reason,
+        ),
+        ktap.Result(f"{what}: the kernel does not complain", quiet, complaint),
+    ]
 
 
 def in_guest(name, kdir, initrd, append="", smp=2, timeout=TIMEOUT, qemu_args=""):
@@ -79,8 +105,17 @@ def in_guest(name, kdir, initrd, append="", smp=2, timeout=TIMEOUT, qemu_args=""
     go on with code that memory no longer holds, through no fault of the kernel: see
     boot.accelerator().
     """
-    result = boot.boot(name, kdir, initrd, smp=smp, append=f"{LOG} {append}".strip(), timeout=timeout, echo=False,
-                       turns=True, qemu_args=qemu_args)
+    result = boot.boot(
+        name,
+        kdir,
+        initrd,
+        smp=smp,
+        append=f"{LOG} {append}".strip(),
+        timeout=timeout,
+        echo=False,
+        turns=True,
+        qemu_args=qemu_args,
+    )
     if result.code in (PANIC, HANG):
         boot.report(result)
     return result
@@ -115,8 +150,15 @@ class Guest:
         lists = [path for name in dict.fromkeys(names) if (path := known.FOLDER / name).exists()]
         # The whole of check uses every module there is.
         own = [paths.DEV / "textpoke/check.py"] if "check" in code else []
-        return [boot.identity(self.name, self.kdir, self.initrd(), **self.how), judges.__qualname__, boots.__qualname__,
-                made.modules("tests", *code - {"check"}), own, [[path.name, path] for path in lists], list(self.more)]
+        return [
+            boot.identity(self.name, self.kdir, self.initrd(), **self.how),
+            judges.__qualname__,
+            boots.__qualname__,
+            made.modules("tests", *code - {"check"}),
+            own,
+            [[path.name, path] for path in lists],
+            list(self.more),
+        ]
 
 
 # KUnit
@@ -143,9 +185,25 @@ def _parsed(log, folder):
     text, out = folder / "kunit.log", folder / "kunit.json"
     text.write_text(log)
     out.unlink(missing_ok=True)
-    run([sys.executable, "-B", "-c", PARSE, series.source_tree() / "tools/testing/kunit", text, out],
-        log=paths.LOGS / "kunit-parse.log", what="reading the KUnit results", check=False)
-    return json.loads(out.read_text()) if out.exists() else {"name": "", "status": "FAILURE", "log": [], "tests": []}
+    run(
+        [
+            sys.executable,
+            "-B",
+            "-c",
+            PARSE,
+            series.source_tree() / "tools/testing/kunit",
+            text,
+            out,
+        ],
+        log=paths.LOGS / "kunit-parse.log",
+        what="reading the KUnit results",
+        check=False,
+    )
+    return (
+        json.loads(out.read_text())
+        if out.exists()
+        else {"name": "", "status": "FAILURE", "log": [], "tests": []}
+    )
 
 
 def _reasons(log):
@@ -157,7 +215,9 @@ def _case(name, test, reasons, place):
     """One case of KUnit; one that failed says where, what else it said, and where there is more."""
     status, said = STATUS.get(test["status"], ktap.FAILED), [line.strip() for line in test["log"]]
     if status != ktap.FAILED:
-        return ktap.Result(name, status, reasons.get(test["name"], "") if status == ktap.SKIPPED else "")
+        return ktap.Result(
+            name, status, reasons.get(test["name"], "") if status == ktap.SKIPPED else ""
+        )
     where = [match[1] for match in map(WRONG.search, said) if match]
     what = where[0] if where else test["status"].lower().replace("_", " ")
     return ktap.Result(name, status, f"{what}; see {place}", before=tuple(said))
@@ -178,11 +238,16 @@ def _kunit_results(name, kdir, result):
     said = sent(result, "kunit.log") or result.console
     expected = known.load(name, kdir.name)
     folder = result.out_tar.parent
-    found = [known.judge(case, expected) for case in _cases(_parsed(said, folder), _reasons(said), folder / "kunit.log")]
+    found = [
+        known.judge(case, expected)
+        for case in _cases(_parsed(said, folder), _reasons(said), folder / "kunit.log")
+    ]
     ran = [case.name for case in found if case.status != ktap.SKIPPED]
     for suite in KUNIT_SUITES + arches.get(name).kunit:
         if not any(case.startswith(f"{suite}: ") for case in ran):
-            missing = ktap.Result(f"{suite}: the suite ran", ktap.FAILED, "there is no result of it")
+            missing = ktap.Result(
+                f"{suite}: the suite ran", ktap.FAILED, "there is no result of it"
+            )
             found.append(known.judge(missing, expected))
     return found + guest_results("KUnit", result)
 
@@ -191,8 +256,14 @@ def kunit_guest(name, kdir, append="", smp=2, timeout=TIMEOUT):
     """What boots a guest that runs the KUnit suites, and reads its log with the kernel's own tool."""
     how = {"append": f"kunit.enable=1 {append}".strip(), "smp": smp, "timeout": timeout}
     reader = [part for part in made.folder(series.source_tree() / "tools/testing/kunit")]
-    return Guest(name, kdir, lambda: initramfs.build_initramfs(name, job=initramfs.GUEST / "kunit.sh"),
-                 functools.partial(_kunit_results, name, kdir), how, more=tuple(reader))
+    return Guest(
+        name,
+        kdir,
+        lambda: initramfs.build_initramfs(name, job=initramfs.GUEST / "kunit.sh"),
+        functools.partial(_kunit_results, name, kdir),
+        how,
+        more=tuple(reader),
+    )
 
 
 def kunit(name, kdir, append="", smp=2, timeout=TIMEOUT):
@@ -203,6 +274,7 @@ def kunit(name, kdir, append="", smp=2, timeout=TIMEOUT):
 
 # Selftests
 
+
 def install_selftests(name, kdir, targets, use=""):
     """The selftests of some targets, built static for an architecture; returns their folder, one for each use."""
     arch, tree = arches.get(name), series.source_tree()
@@ -210,20 +282,55 @@ def install_selftests(name, kdir, targets, use=""):
     shutil.rmtree(dest, ignore_errors=True)
     # Some tests have modules. What is built for another machine is linked with GCC's libraries.
     llvm = [f"LLVM={kernel.LLVM}"] if kernel.built_by_llvm(kdir) and not arch.cross else []
-    common = ["make", "-s", f"ARCH={arch.name}", f"CROSS_COMPILE={arch.cross}", *llvm, f"-j{os.cpu_count()}"]
-    run([*common, "-C", tree, f"O={kdir}", "headers"], log=paths.LOGS / f"headers-{name}.log", what="the kernel's headers")
+    common = [
+        "make",
+        "-s",
+        f"ARCH={arch.name}",
+        f"CROSS_COMPILE={arch.cross}",
+        *llvm,
+        f"-j{os.cpu_count()}",
+    ]
+    run(
+        [*common, "-C", tree, f"O={kdir}", "headers"],
+        log=paths.LOGS / f"headers-{name}.log",
+        what="the kernel's headers",
+    )
     # Modules are made among their sources, and may be left from another kernel. Not both at once: make does what it can side by side.
     for what in "clean", "install":
-        run([*common, "-C", tree / "tools/testing/selftests", f"O={kdir}", f"KDIR={kdir}", f"KHDR_INCLUDES=-isystem {kdir}/usr/include",
-             "LDFLAGS=-static", f"TARGETS={' '.join(targets)}", f"INSTALL_PATH={dest}", "FORCE_TARGETS=1", what],
-            log=paths.LOGS / f"selftests-{name}.log", what=f"building the selftests for {name}")
+        run(
+            [
+                *common,
+                "-C",
+                tree / "tools/testing/selftests",
+                f"O={kdir}",
+                f"KDIR={kdir}",
+                f"KHDR_INCLUDES=-isystem {kdir}/usr/include",
+                "LDFLAGS=-static",
+                f"TARGETS={' '.join(targets)}",
+                f"INSTALL_PATH={dest}",
+                "FORCE_TARGETS=1",
+                what,
+            ],
+            log=paths.LOGS / f"selftests-{name}.log",
+            what=f"building the selftests for {name}",
+        )
     return dest
 
 
 def program(name, kdir, what):
     """One of our programs for guests, built static into the kernel's folder."""
-    run([f"{arches.get(name).cross}gcc", "-static", "-O2", initramfs.GUEST / f"{what}.c", "-o", kdir / what],
-        log=paths.LOGS / f"{what}-{name}.log", what=f"building {what}")
+    run(
+        [
+            f"{arches.get(name).cross}gcc",
+            "-static",
+            "-O2",
+            initramfs.GUEST / f"{what}.c",
+            "-o",
+            kdir / what,
+        ],
+        log=paths.LOGS / f"{what}-{name}.log",
+        what=f"building {what}",
+    )
     return kdir / what
 
 
@@ -244,8 +351,12 @@ def knobs(text):
 
     In our kernels it lacks nothing, unless it is listed as known.
     """
-    if lacking := dict.fromkeys(name for names in NO_KNOB.findall(text) for name in names.split(",")):
-        yield ktap.Result(f"{OWN[0]}: {HAS_KNOBS}", ktap.FAILED, f"no knob of {', '.join(lacking)} in this kernel")
+    if lacking := dict.fromkeys(
+        name for names in NO_KNOB.findall(text) for name in names.split(",")
+    ):
+        yield ktap.Result(
+            f"{OWN[0]}: {HAS_KNOBS}", ktap.FAILED, f"no knob of {', '.join(lacking)} in this kernel"
+        )
 
 
 def _selftests_results(name, kdir, targets, folder, left_out, result):
@@ -259,12 +370,22 @@ def _selftests_results(name, kdir, targets, folder, left_out, result):
 
 def selftests_in(name, kdir, targets, folder, programs, left_out=(), **how):
     """What boots a guest for the selftests in a folder, and judges what their runner says."""
+
     def initrd():
         extra = {"selftests": folder, **programs}
-        return initramfs.build_initramfs(name, extra=extra, job=initramfs.GUEST / "selftests.sh", args=targets, kdir=kdir)
+        return initramfs.build_initramfs(
+            name, extra=extra, job=initramfs.GUEST / "selftests.sh", args=targets, kdir=kdir
+        )
 
     more = [f"{each.name} {each.status} {each.note}" for each in left_out]
-    return Guest(name, kdir, initrd, functools.partial(_selftests_results, name, kdir, targets, folder, list(left_out)), how, more=tuple(more))
+    return Guest(
+        name,
+        kdir,
+        initrd,
+        functools.partial(_selftests_results, name, kdir, targets, folder, list(left_out)),
+        how,
+        more=tuple(more),
+    )
 
 
 def run_selftests(name, kdir, targets, folder, programs, **how):
@@ -287,7 +408,9 @@ def listed_guest(name, kdir, listed, append="", smp=2, use="listed", **how):
     # In a folder of its own: others of these targets wait for their guests.
     folder = install_selftests(name, kdir, targets, use=use)
     (folder / "kselftest-list.txt").write_text("".join(f"{test}\n" for test in listed))
-    return selftests_in(name, kdir, targets, folder, programs(name, kdir), append=append, smp=smp, **how)
+    return selftests_in(
+        name, kdir, targets, folder, programs(name, kdir), append=append, smp=smp, **how
+    )
 
 
 def counted_guests(name, kdir, append="", smp=2):
@@ -304,8 +427,15 @@ def isolated_guests(name, kdir, append="", smp=2):
 
 def selftests(name, kdir, append="", smp=2, targets=()):
     """Results of the selftests: of all, or of some."""
-    guests = [] if targets else [*counted_guests(name, kdir, append, smp), *isolated_guests(name, kdir, append, smp)]
-    return [*selftests_guest(name, kdir, append, smp, targets)(), *(result for guest in guests for result in guest())]
+    guests = (
+        []
+        if targets
+        else [*counted_guests(name, kdir, append, smp), *isolated_guests(name, kdir, append, smp)]
+    )
+    return [
+        *selftests_guest(name, kdir, append, smp, targets)(),
+        *(result for guest in guests for result in guest()),
+    ]
 
 
 def job_of_ours(name, kdir, job, append, smp, selftests=True, more=None, machine=None):
@@ -316,7 +446,9 @@ def job_of_ours(name, kdir, job, append, smp, selftests=True, more=None, machine
     """
     say(f"{job} on {name}")
     extra = ({"selftests": install_selftests(name, kdir, OWN)} if selftests else {}) | (more or {})
-    initrd = initramfs.build_initramfs(name, extra=extra, job=initramfs.GUEST / f"{job}.sh", kdir=kdir)
+    initrd = initramfs.build_initramfs(
+        name, extra=extra, job=initramfs.GUEST / f"{job}.sh", kdir=kdir
+    )
     result = in_guest(machine or name, kdir, initrd, append, smp)
     return ktap.parse(sent(result, "selftests.ktap")), guest_results(job, result)
 
@@ -327,7 +459,11 @@ LOCKED_BOOT = "lockdown=integrity text_poke.busted=no-sync-c text_poke_torture.r
 
 def lockdown(name, kdir, append="", smp=2):
     """Who may record, and who may break the kernel, in each mode of lockdown; for a kernel that can be locked down."""
-    for job, words, selftests in ("lockdown", append, True), ("locked-boot", f"{LOCKED_BOOT} {append}", False):
+    for job, words, selftests in ("lockdown", append, True), (
+        "locked-boot",
+        f"{LOCKED_BOOT} {append}",
+        False,
+    ):
         said, ended = job_of_ours(name, kdir, job, words, smp, selftests)
         yield from (*said, *ended)
 
@@ -356,11 +492,14 @@ def scripts(name, kdir, append="", smp=2):
     """The kernel's own scripts of an architecture that change text and look for complaints."""
     folder = series.source_tree() / "tools/testing/selftests"
     more = {f"scripts/{Path(script).name}": folder / script for script in arches.get(name).scripts}
-    said, ended = job_of_ours(name, kdir, "scripts", append, smp, selftests=False, more=more | programs(name, kdir))
+    said, ended = job_of_ours(
+        name, kdir, "scripts", append, smp, selftests=False, more=more | programs(name, kdir)
+    )
     return said + ended
 
 
 # ftracetest
+
 
 def _share(folder, use, wanted):
     """The installed tests with some cases only: those whose paths are wanted."""
@@ -380,8 +519,14 @@ def _in_second(case):
 
 def shares(folder):
     """Every case that comes near text in one of two copies of the installed tests."""
-    return [_share(folder, number, lambda case, second=second: case not in NO_TEXT and _in_second(case) == second)
-            for number, second in ((1, False), (2, True))]
+    return [
+        _share(
+            folder,
+            number,
+            lambda case, second=second: case not in NO_TEXT and _in_second(case) == second,
+        )
+        for number, second in ((1, False), (2, True))
+    ]
 
 
 def side_by_side(functions, at_once=2):
@@ -413,7 +558,10 @@ def ftracetest_guests(name, kdir, append="", smp=2):
     """The function tracer's own tests: the results of those that are left out, and what boots guests for the others."""
     say(f"ftracetest on {name}, in two guests")
     folder, left_out, helpers = _installed(name, kdir, FTRACETEST)
-    return left_out, [selftests_in(name, kdir, FTRACETEST, share, helpers, append=append, smp=smp) for share in shares(folder)]
+    return left_out, [
+        selftests_in(name, kdir, FTRACETEST, share, helpers, append=append, smp=smp)
+        for share in shares(folder)
+    ]
 
 
 def ftracetest_rest(name, kdir, append="", smp=2):

@@ -25,9 +25,24 @@ A_MINUTE = {"pokes_min": 2000, "calls_min": 100, "traps_min": 5, "cycles_min": 2
 # Where less of it comes: on powerpc guards are short, and a busy machine meets four a minute whose instruction has a slot.
 LESS = {"powerpc": {"traps_min": 1}}
 # The same of what is not judged by the kernel, everywhere and where an architecture names it; at least one of each.
-EVERYWHERE = {"guarded": 100, "listeners": 5, "probings": 8, "probe-hits": 5000, "site-probings": 4,
-              "site-hits": 500, "refused": 10, "preempted": 200, "modules": 0.2, "modules-again": 0.1, "graph": 1,
-              "pressure": 0.2, "wx-looks": 1, "suspend": 0.5, "backtraces": 1, "samples": 200}
+EVERYWHERE = {
+    "guarded": 100,
+    "listeners": 5,
+    "probings": 8,
+    "probe-hits": 5000,
+    "site-probings": 4,
+    "site-hits": 500,
+    "refused": 10,
+    "preempted": 200,
+    "modules": 0.2,
+    "modules-again": 0.1,
+    "graph": 1,
+    "pressure": 0.2,
+    "wx-looks": 1,
+    "suspend": 0.5,
+    "backtraces": 1,
+    "samples": 200,
+}
 SOMEWHERE = {"livepatch": 0.04, "calls-nmi": 500, "pseudo-nmis": 0}
 HOTPLUG = 25  # jiffies that a CPU is away, and there
 FAULTS = 5  # of a hundred batches, that are made to fail midway
@@ -62,13 +77,16 @@ class Replay:
 
 # Reading what the guest has sent
 
+
 def end_of_test(text):
     """The kernel's verdict and its figures; ('', {}) if it gave none."""
     found = END.findall(text)
     if not found:
         return "", {}
     word, figures = found[-1]
-    return word, {name: int(value) for name, _, value in (pair.partition("=") for pair in figures.split())}
+    return word, {
+        name: int(value) for name, _, value in (pair.partition("=") for pair in figures.split())
+    }
 
 
 def counts(text):
@@ -97,6 +115,7 @@ def replays(text):
 
 # Judging
 
+
 def _result(name, good, note=""):
     return Result(name, PASSED if good else FAILED, "" if good else note)
 
@@ -112,7 +131,11 @@ def _case_result(name, cases):
     """One result for what a case has said in every replay."""
     notes = [case.note for case in cases if case.status == FAILED]
     if notes:
-        return Result(f"replay: {name}", FAILED, f"in {len(notes)} of {len(cases)} replays: {'; '.join(notes[:3])}")
+        return Result(
+            f"replay: {name}",
+            FAILED,
+            f"in {len(notes)} of {len(cases)} replays: {'; '.join(notes[:3])}",
+        )
     if all(case.status == SKIPPED for case in cases):
         return Result(f"replay: {name}", SKIPPED, cases[0].note)
     return Result(f"replay: {name}", PASSED)
@@ -124,8 +147,11 @@ def replay_results(runs):
     for name in dict.fromkeys(case.name for case in cases):
         yield _case_result(name, [case for case in cases if case.name == name])
     cut = [run for run in runs if not run.complete]
-    yield _result("every replay ran to its end", runs and not cut,
-                  f"{len(cut)} of {len(runs)} did not" if cut else "there was none")
+    yield _result(
+        "every replay ran to its end",
+        runs and not cut,
+        f"{len(cut)} of {len(runs)} did not" if cut else "there was none",
+    )
 
 
 def wanted(name, minutes):
@@ -141,10 +167,17 @@ def results(name, sent, minutes=MINUTES):
     yield from replay_results(runs)
     yield from tests.knobs(sent["replay"])
     pages = done.get("wx-pages", 0)
-    yield _result("no page can be written and executed", not pages, f"there were some in {pages} looks")
-    missing = [f"{done.get(what, 0)} of {least} {what}" for what, least in wanted(name, minutes).items()
-               if done.get(what, 0) < least]
-    yield _result("everything was done that was to be done", not missing, f"too little: {', '.join(missing)}")
+    yield _result(
+        "no page can be written and executed", not pages, f"there were some in {pages} looks"
+    )
+    missing = [
+        f"{done.get(what, 0)} of {least} {what}"
+        for what, least in wanted(name, minutes).items()
+        if done.get(what, 0) < least
+    ]
+    yield _result(
+        "everything was done that was to be done", not missing, f"too little: {', '.join(missing)}"
+    )
 
 
 def figures(sent):
@@ -167,9 +200,16 @@ def in_words(done):
 
 # Running
 
+
 def parameters(arch, minutes):
     """The kernel's: to be started at boot, and how little is a failure."""
-    given = {"run": 1, "onoff_interval": HOTPLUG, "faults": FAULTS, "stat_interval": 60, "stutter": 1}
+    given = {
+        "run": 1,
+        "onoff_interval": HOTPLUG,
+        "faults": FAULTS,
+        "stat_interval": 60,
+        "stutter": 1,
+    }
     given |= {name: least * minutes for name, least in (A_MINUTE | LESS.get(str(arch), {})).items()}
     return " ".join(f"text_poke_torture.{name}={value}" for name, value in given.items())
 
@@ -185,11 +225,16 @@ def _guest_results(name, minutes, result):
 
 def torture_guest(name, kdir, folder, minutes=MINUTES, append="", smp=SMP):
     """What boots a guest with our selftests in a folder for some minutes of it, and judges what it has sent."""
+
     def initrd():
         extra = {"selftests": folder, "bin/sample": tests.program(name, kdir, "sample")}
-        return initramfs.build_initramfs(name, extra=extra, job=initramfs.GUEST / "torture.sh", args=[60 * minutes], kdir=kdir)
+        return initramfs.build_initramfs(
+            name, extra=extra, job=initramfs.GUEST / "torture.sh", args=[60 * minutes], kdir=kdir
+        )
 
-    append = " ".join(filter(None, (parameters(name, minutes), arches.get(name).torture_append, append)))
+    append = " ".join(
+        filter(None, (parameters(name, minutes), arches.get(name).torture_append, append))
+    )
     how = {"append": append, "smp": smp, "timeout": 60 * minutes + GRACE}
     return tests.Guest(name, kdir, initrd, functools.partial(_guest_results, name, minutes), how)
 

@@ -22,7 +22,22 @@ from pathlib import Path
 
 from . import arch as arches
 from . import base as bases
-from . import boot, host, initramfs, kernel, made, markup, newer, paths, perf, perfdata, replay, run, tracecolumns, tracepage
+from . import (
+    boot,
+    host,
+    initramfs,
+    kernel,
+    made,
+    markup,
+    newer,
+    paths,
+    perf,
+    perfdata,
+    replay,
+    run,
+    tracecolumns,
+    tracepage,
+)
 from .errors import OK, USAGE, Fail
 from .ktap import FAILED, PASSED, Result
 from .report import Report, named
@@ -35,10 +50,25 @@ WHERE = "/tmp/trace"  # in the guest
 # The one place where the QEMU is chosen. The plugin is written for version 7 of its interface, which
 # has callbacks for exceptions; QEMU 10 has not. It changes between releases: see tools/dev/trace/qemu.h.
 SUITES = ("trixie-backports", "trixie")
-PACKAGES = {"x86": ("qemu-system-x86",), "arm64": ("qemu-system-arm",), "riscv": ("qemu-system-riscv",), "powerpc": ("qemu-system-ppc",)}
+PACKAGES = {
+    "x86": ("qemu-system-x86",),
+    "arm64": ("qemu-system-arm",),
+    "riscv": ("qemu-system-riscv",),
+    "powerpc": ("qemu-system-ppc",),
+}
 DATA = ("qemu", "seabios")  # folders of what QEMU loads itself
 LIBIPT, LIBIPT_SUITE = ("libipt-dev", "libipt2"), "bookworm"
-PROGRAM = ("trace.c", "arm64.c", "compare.c", "etm.c", "image.c", "path.c", "pt.c", "walk.c", "x86.c")
+PROGRAM = (
+    "trace.c",
+    "arm64.c",
+    "compare.c",
+    "etm.c",
+    "image.c",
+    "path.c",
+    "pt.c",
+    "walk.c",
+    "x86.c",
+)
 WARNINGS = ("-Wall", "-Wextra", "-Wno-unused-parameter")
 # The same instructions each time: the guest's clock begins at the same moment, and passes with them.
 REPEATABLE = f"{boot.COUNTED} -rtc base=2024-01-01T00:00:00,clock=vm -seed 1"
@@ -58,26 +88,30 @@ BULKY = ("log", "blocks", "aux.*", "truth.*", "windows", "guest.tar")
 @dataclass(frozen=True)
 class Machine:
     """What is traced of an architecture, and as what."""
+
     unit: perfdata.Unit | None
     marker: str  # the function that sync() calls
     physical: int  # what the kernel's text is moved by from where it is loaded
-    clock: str = ""  # the function that gives perf the time; else the CPUs' clock is what perf says it is
+    clock: str = (
+        ""  # the function that gives perf the time; else the CPUs' clock is what perf says it is
+    )
     base_errs: bool = True  # 6.12 records nothing there, and its perf may not follow records
 
 
 MACHINES = {
-    "x86": Machine(perfdata.PT, "__x64_sys_sync", 0xffffffff80000000, base_errs=False),
-    "arm64": Machine(perfdata.ETM, "__arm64_sys_sync", 0xffff800080000000 - 0x40200000),
+    "x86": Machine(perfdata.PT, "__x64_sys_sync", 0xFFFFFFFF80000000, base_errs=False),
+    "arm64": Machine(perfdata.ETM, "__arm64_sys_sync", 0xFFFF800080000000 - 0x40200000),
     # A tick is 100 instructions, and perf has no word on it.
-    "riscv": Machine(None, "__riscv_sys_sync", 0xffffffff80000000 - 0x80200000, "sched_clock"),
+    "riscv": Machine(None, "__riscv_sys_sync", 0xFFFFFFFF80000000 - 0x80200000, "sched_clock"),
     # Nor here; two instructions.
-    "powerpc": Machine(None, "sys_sync", 0xc000000000000000, "sched_clock"),
+    "powerpc": Machine(None, "sys_sync", 0xC000000000000000, "sched_clock"),
 }
 
 
 @dataclass
 class Found:
     """What one of our programs prints: figures by name, and the first differences."""
+
     figures: dict = field(default_factory=dict)
     differs: list = field(default_factory=list)
     says: list = field(default_factory=list)
@@ -104,33 +138,52 @@ def parse(text):
 
 # Programs
 
+
 def _newer_than(target, sources):
-    return target.exists() and all(target.stat().st_mtime >= source.stat().st_mtime for source in sources)
+    return target.exists() and all(
+        target.stat().st_mtime >= source.stat().st_mtime for source in sources
+    )
 
 
 def _compile(target, *words):
     """A program of ours, made again if any of the sources is newer."""
     if not _newer_than(target, [*SOURCE.iterdir(), Path(__file__)]):
         target.parent.mkdir(parents=True, exist_ok=True)
-        command(["gcc", "-O2", *WARNINGS, *words, "-o", target], log=paths.LOGS / f"trace-{target.name}.log", what=f"building {target.name}")
+        command(
+            ["gcc", "-O2", *WARNINGS, *words, "-o", target],
+            log=paths.LOGS / f"trace-{target.name}.log",
+            what=f"building {target.name}",
+        )
     return target
 
 
 def _build_plugin(folder):
-    return _compile(folder / "plugin.so", "-shared", "-fPIC", "-fvisibility=hidden", SOURCE / "plugin.c")
+    return _compile(
+        folder / "plugin.so", "-shared", "-fPIC", "-fvisibility=hidden", SOURCE / "plugin.c"
+    )
 
 
 def _build_program(folder):
     """The one with the encoders, which is linked with libipt."""
-    libipt = host.unpack_foreign(LIBIPT, newer.DEBARCH, LIBIPT_SUITE, paths.BUILD / "foreign/libipt")
+    libipt = host.unpack_foreign(
+        LIBIPT, newer.DEBARCH, LIBIPT_SUITE, paths.BUILD / "foreign/libipt"
+    )
     library = libipt / "usr/lib" / newer.TRIPLET
-    return _compile(folder / "trace", f"-I{libipt}/usr/include", *(SOURCE / name for name in PROGRAM), f"-L{library}",
-                    f"-Wl,-rpath,{library}", "-lipt")
+    return _compile(
+        folder / "trace",
+        f"-I{libipt}/usr/include",
+        *(SOURCE / name for name in PROGRAM),
+        f"-L{library}",
+        f"-Wl,-rpath,{library}",
+        "-lipt",
+    )
 
 
 def _qemu(arch):
     """The architecture with that QEMU."""
-    folder = newer.unpack(PACKAGES[arch.name], SUITES, paths.BUILD / "foreign" / f"qemu-{arch.name}")
+    folder = newer.unpack(
+        PACKAGES[arch.name], SUITES, paths.BUILD / "foreign" / f"qemu-{arch.name}"
+    )
     data = [word for name in DATA for word in ("-L", folder / "usr/share" / name)]
     return replace(arch, qemu=str(newer.starter(folder, arch.qemu, *data)))
 
@@ -138,6 +191,7 @@ def _qemu(arch):
 @dataclass(frozen=True)
 class Tools:
     """All that a run needs besides a kernel."""
+
     arch: arches.Arch
     plugin: Path
     program: Path
@@ -154,10 +208,17 @@ def tools(name):
     folder = paths.BUILD / "trace/bin"
     host.need(*host.BUILD)
     decoder = perf.build_host_perf() if MACHINES[name].unit else None
-    return Tools(_qemu(arches.get(name)), _build_plugin(folder), _build_program(folder), perf.build_guest_perf(name), decoder)
+    return Tools(
+        _qemu(arches.get(name)),
+        _build_plugin(folder),
+        _build_program(folder),
+        perf.build_guest_perf(name),
+        decoder,
+    )
 
 
 # The guest
+
 
 def symbols(kdir):
     """name -> address, of a kernel that stays where it was linked."""
@@ -168,8 +229,13 @@ def symbols(kdir):
 def plugin_words(machine, found, plugin, folder):
     """The plugin as QEMU is told of it."""
     text, end = found["_text"], found["_end"]
-    words = {"out": folder, "marker": f"{found[machine.marker]:x}", "low": f"{text - machine.physical:x}",
-             "text": f"{text:x}", "length": f"{end - text:x}"}
+    words = {
+        "out": folder,
+        "marker": f"{found[machine.marker]:x}",
+        "low": f"{text - machine.physical:x}",
+        "text": f"{text:x}",
+        "length": f"{end - text:x}",
+    }
     if machine.clock:
         words["clock"] = f"{found[machine.clock]:x}"
     return ",".join([str(plugin), *(f"{name}={value}" for name, value in words.items())])
@@ -179,21 +245,36 @@ def record(own, kdir, folder, timeout=TIMEOUT, append=""):
     """Boot a guest that records; returns what perf recorded in it. The plugin's log is in the folder."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    initrd = initramfs.build_initramfs(own.arch.name, extra=own.guest_perf, job=JOB, args=[WHERE], kdir=kdir)
+    initrd = initramfs.build_initramfs(
+        own.arch.name, extra=own.guest_perf, job=JOB, args=[WHERE], kdir=kdir
+    )
     words = plugin_words(own.machine, symbols(kdir), own.plugin, folder)
-    result = boot.boot(own.arch, kdir, initrd, append=f"nokaslr {append}".strip(), qemu_args=f"{REPEATABLE} -plugin {words}",
-                       timeout=timeout, out=folder / "guest.tar", turns=True, echo=False)
+    result = boot.boot(
+        own.arch,
+        kdir,
+        initrd,
+        append=f"nokaslr {append}".strip(),
+        qemu_args=f"{REPEATABLE} -plugin {words}",
+        timeout=timeout,
+        out=folder / "guest.tar",
+        turns=True,
+        echo=False,
+    )
     if result.code != OK:
         boot.report(result)
-        raise Fail(result.code, f"the traced guest failed: {result.reason}; its console is in {result.log}")
+        raise Fail(
+            result.code, f"the traced guest failed: {result.reason}; its console is in {result.log}"
+        )
     return run.unpack(folder / "guest.tar", folder / "recording")
 
 
 # The trace
 
+
 @dataclass
 class Trace:
     """A run: the guest's recording, the figures of its trace if there is one, and the folder of all that."""
+
     own: Tools
     folder: Path
     recording: run.Recording
@@ -207,7 +288,9 @@ class Trace:
             traces.append((self.folder / f"aux.{cpu}").read_bytes())
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(self.recording.data, folder)
-        (folder / "data").write_bytes(perfdata.build(perfdata.with_trace(parts, self.own.machine.unit, traces)))
+        (folder / "data").write_bytes(
+            perfdata.build(perfdata.with_trace(parts, self.own.machine.unit, traces))
+        )
         return folder
 
 
@@ -235,21 +318,43 @@ def encode(own, folder, recording):
         log = parse(output([own.program, "encode", own.arch.name, folder], what="encoding"))
     parts = perfdata.parse((recording.data / "data").read_bytes())
     (folder / "text").write_bytes(b"".join(_kcore(recording)))
-    (folder / "time").write_bytes(struct.pack("<3Q", *(AS_IT_IS if machine.clock else parts.time_conversion())))
+    (folder / "time").write_bytes(
+        struct.pack("<3Q", *(AS_IT_IS if machine.clock else parts.time_conversion()))
+    )
     return Trace(own, folder, recording, parts, log)
 
 
 def compare_text(trace, parts):
     """The code that was executed against the records."""
     _write_records(trace.folder, parts)
-    return parse(output([trace.own.program, "text", trace.folder], what="comparing what was executed with the records"))
+    return parse(
+        output(
+            [trace.own.program, "text", trace.folder],
+            what="comparing what was executed with the records",
+        )
+    )
 
 
 def compare_branches(trace, data, decoder):
     """The branches that were executed against those that a perf finds in data."""
-    script = 'exec "$0" script -i "$1" --itrace=be -F cpu,time,ip,addr --ns 2>"$2" | "$3" compare "$4"'
-    return parse(output(["sh", "-c", script, decoder, data, trace.folder / "perf.err", trace.own.program, trace.folder],
-                        what="comparing what was executed with what perf decodes"))
+    script = (
+        'exec "$0" script -i "$1" --itrace=be -F cpu,time,ip,addr --ns 2>"$2" | "$3" compare "$4"'
+    )
+    return parse(
+        output(
+            [
+                "sh",
+                "-c",
+                script,
+                decoder,
+                data,
+                trace.folder / "perf.err",
+                trace.own.program,
+                trace.folder,
+            ],
+            what="comparing what was executed with what perf decodes",
+        )
+    )
 
 
 # What it comes to
@@ -259,31 +364,49 @@ NO_UNIT = "perf knows no trace unit of this architecture: there is no hardware t
 
 def text_faults(found, parts):
     """What is wrong with the kernel's half, as words."""
-    checks = ((found["wrong"], "pieces of code were executed that the records do not know"),
-              (found["unknown"], "pieces of code were executed that are in no copy and no record"),
-              (found["breaks"], "records whose old bytes are not the state before"),
-              (parts.lost(), "records lost"),
-              (found["crossed"] - found["on-time"], "records at a time that the clock never was"))
+    checks = (
+        (found["wrong"], "pieces of code were executed that the records do not know"),
+        (found["unknown"], "pieces of code were executed that are in no copy and no record"),
+        (found["breaks"], "records whose old bytes are not the state before"),
+        (parts.lost(), "records lost"),
+        (found["crossed"] - found["on-time"], "records at a time that the clock never was"),
+    )
     return [f"{count} {words}" for count, words in checks if count]
 
 
 def branch_faults(found):
     """What is wrong with what perf decodes, as words."""
-    checks = ((found["wrong"], "branches wrong"), (found["missing"], "branches missing"), (found["errors"], "decode errors"))
+    checks = (
+        (found["wrong"], "branches wrong"),
+        (found["missing"], "branches missing"),
+        (found["errors"], "decode errors"),
+    )
     return [f"{count} {words}" for count, words in checks if count]
 
 
 def size_faults(text, branches=None):
     """A run in which little happened shows little."""
-    executed, what = (branches["executed"], "branches") if branches else (text["pieces"], "pieces of code")
-    return [f"only {count} {words}, not {least}" for count, least, words in (
-        (text["crossed"], LEAST[0], "records were crossed"), (executed, LEAST[1], f"{what} were executed")) if count < least]
+    executed, what = (
+        (branches["executed"], "branches") if branches else (text["pieces"], "pieces of code")
+    )
+    return [
+        f"only {count} {words}, not {least}"
+        for count, least, words in (
+            (text["crossed"], LEAST[0], "records were crossed"),
+            (executed, LEAST[1], f"{what} were executed"),
+        )
+        if count < least
+    ]
 
 
 def _figures(line):
     """A difference's words: `cpu 1 executed FROM TO clock T decoded FROM TO time T`."""
-    return {name: [int(word, 16 if name != "clock" and name != "time" else 10) for word in words.split()]
-            for name, words in re.findall(r"([a-z]+)((?: [0-9a-f]+\b)+)", line)}
+    return {
+        name: [
+            int(word, 16 if name != "clock" and name != "time" else 10) for word in words.split()
+        ]
+        for name, words in re.findall(r"([a-z]+)((?: [0-9a-f]+\b)+)", line)
+    }
 
 
 def nearest(records, addr, time):
@@ -307,7 +430,9 @@ def told(record, time, names):
 def perf_time(clock, conversion):
     """perf's time of a value of the CPUs' clock."""
     shift, mult, zero = conversion
-    return (zero + (clock >> shift) * mult + ((clock & ((1 << shift) - 1)) * mult >> shift)) % (1 << 64)
+    return (zero + (clock >> shift) * mult + ((clock & ((1 << shift) - 1)) * mult >> shift)) % (
+        1 << 64
+    )
 
 
 def explain(line, parts, names):
@@ -324,15 +449,26 @@ def explain(line, parts, names):
     addr = (words.get("executed") or words.get("decoded") or words.get("code"))[0]
     if "code" in words:
         shown.append(f"executed {names.name(addr)}: {line.split()[-1]}")
-    return f"{', '.join(shown)} at {time}; {told(nearest(parts.records(), addr, time), time, names)}"
+    return (
+        f"{', '.join(shown)} at {time}; {told(nearest(parts.records(), addr, time), time, names)}"
+    )
 
 
 def summary(log, text, branches=None):
     """The figures of a run, for people."""
-    decoded = [f"branches executed {branches['executed']}, decoded {branches['decoded']}, wrong {branches['wrong']}, missing {branches['missing']} "
-               f"(and {branches['end']} at the end of the trace), decode errors {branches['errors']}"] if branches else [NO_UNIT]
-    return [*decoded, f"records crossed {text['crossed']}, exceptions in the kernel {log['exceptions']}, interrupts {log['interrupts']}, CPUs {log['cpus']}",
-            f"pieces of code executed {text['pieces']}, in slots and trampolines {text['outside']}, not as the records have it {text['wrong']}"]
+    decoded = (
+        [
+            f"branches executed {branches['executed']}, decoded {branches['decoded']}, wrong {branches['wrong']}, missing {branches['missing']} "
+            f"(and {branches['end']} at the end of the trace), decode errors {branches['errors']}"
+        ]
+        if branches
+        else [NO_UNIT]
+    )
+    return [
+        *decoded,
+        f"records crossed {text['crossed']}, exceptions in the kernel {log['exceptions']}, interrupts {log['interrupts']}, CPUs {log['cpus']}",
+        f"pieces of code executed {text['pieces']}, in slots and trampolines {text['outside']}, not as the records have it {text['wrong']}",
+    ]
 
 
 def _show(found, parts, names):
@@ -346,16 +482,25 @@ def column(name, trace, text, branches):
     """All of a run that is shown beside others."""
     parts, symbols, span = trace.parts, trace.recording.symbols(), (0, 0)
     if branches and "last" in branches.figures:
-        span = tuple(perf_time(branches[which], parts.time_conversion()) for which in ("first", "last"))
+        span = tuple(
+            perf_time(branches[which], parts.time_conversion()) for which in ("first", "last")
+        )
     found = [text, branches] if branches else [text]
-    return tracecolumns.Column(name, text.figures, branches and branches.figures, tuple(branches.bins) if branches else (), span,
-                               tuple(each.time for each in parts.records()),
-                               tuple(explain(line, parts, symbols) for each in found for line in each.differs))
+    return tracecolumns.Column(
+        name,
+        text.figures,
+        branches and branches.figures,
+        tuple(branches.bins) if branches else (),
+        span,
+        tuple(each.time for each in parts.records()),
+        tuple(explain(line, parts, symbols) for each in found for line in each.differs),
+    )
 
 
 @dataclass(frozen=True)
 class Seen:
     """A run, and what the comparisons found in it."""
+
     trace: Trace
     text: Found
     branches: Found | None
@@ -371,7 +516,11 @@ class Seen:
 def see(trace):
     """Compare a run as it is."""
     text = compare_text(trace, trace.parts)
-    branches = compare_branches(trace, trace.merged("perf.data", trace.parts), trace.own.perf) if trace.log else None
+    branches = (
+        compare_branches(trace, trace.merged("perf.data", trace.parts), trace.own.perf)
+        if trace.log
+        else None
+    )
     return Seen(trace, text, branches)
 
 
@@ -393,6 +542,7 @@ def _result(name, faults):
 
 
 # Records that are broken on purpose
+
 
 def pairs(records):
     """(record, the next of the same site) where both change the text in turn."""
@@ -423,13 +573,16 @@ def swapped(parts, records, _=None):
         if first.at in places and first.at not in found:
             found[second.at] = first, second
     for first, second in spread(found.values(), BROKEN):
-        parts = perfdata.with_time(perfdata.with_time(parts, first, second.time), second, first.time)
+        parts = perfdata.with_time(
+            perfdata.with_time(parts, first, second.time), second, first.time
+        )
     return parts
 
 
 @dataclass(frozen=True)
 class Stamps:
     """Times at which a record would be wrong: one at which the old code was still to be executed, one at which the new had been."""
+
     early: int | None
     late: int | None
 
@@ -446,7 +599,9 @@ def stamps(records, windows):
 
 def _moved(parts, records, times):
     """With another time of some of the records for which there is one."""
-    for record in spread([each for each in records if times[each.at] and each.old != each.new], BROKEN):
+    for record in spread(
+        [each for each in records if times[each.at] and each.old != each.new], BROKEN
+    ):
         parts = perfdata.with_time(parts, record, times[record.at])
     return parts
 
@@ -461,12 +616,17 @@ def too_late(parts, records, wrong):
     return _moved(parts, records, {at: each.late for at, each in wrong.items()})
 
 
-MUTATIONS = {"dropped": dropped, "swapped": swapped, "stamped too early": too_early, "stamped too late": too_late}
+MUTATIONS = {
+    "dropped": dropped,
+    "swapped": swapped,
+    "stamped too early": too_early,
+    "stamped too late": too_late,
+}
 
 
 def crossed(trace, text):
     """The records that came while the trace was on."""
-    return trace.parts.records()[text["early"]:text["early"] + text["crossed"]]
+    return trace.parts.records()[text["early"] : text["early"] + text["crossed"]]
 
 
 def cpu_clock(time, conversion):
@@ -489,7 +649,10 @@ def _decoded_from(piece, parts):
     """What perf makes of the trace with other records."""
     branches = compare_branches(piece, data := piece.merged("mutated", parts), piece.own.perf)
     shutil.rmtree(data)
-    print(f"    of {branches['executed']} branches {branches['wrong']} wrong, {branches['missing']} missing, {branches['errors']} errors", flush=True)
+    print(
+        f"    of {branches['executed']} branches {branches['wrong']} wrong, {branches['missing']} missing, {branches['errors']} errors",
+        flush=True,
+    )
     return branches
 
 
@@ -501,9 +664,14 @@ def _windows(folder):
 def _noticed(trace, piece, name, parts):
     text = compare_text(trace, parts)
     print(f"records {name}: {text['wrong']} pieces of code wrong", flush=True)
-    yield Result(f"records {name} are noticed in what is executed", PASSED if text["wrong"] else FAILED)
+    yield Result(
+        f"records {name} are noticed in what is executed", PASSED if text["wrong"] else FAILED
+    )
     if piece:
-        yield Result(f"records {name} are noticed in what is decoded", PASSED if _decoded_from(piece, parts)["wrong"] else FAILED)
+        yield Result(
+            f"records {name} are noticed in what is decoded",
+            PASSED if _decoded_from(piece, parts)["wrong"] else FAILED,
+        )
 
 
 def mutations(trace):
@@ -513,7 +681,10 @@ def mutations(trace):
     if trace.log and records:
         piece = beginning(trace, records[-1].time)
         print("the beginning of the trace with the records as they are:", flush=True)
-        yield _result("the beginning of the trace is decoded as it was executed", branch_faults(_decoded_from(piece, trace.parts)))
+        yield _result(
+            "the beginning of the trace is decoded as it was executed",
+            branch_faults(_decoded_from(piece, trace.parts)),
+        )
     for name, function in MUTATIONS.items():
         yield from _noticed(trace, piece, name, function(trace.parts, records, wrong))
     if piece:
@@ -522,10 +693,13 @@ def mutations(trace):
 
 # Base and series
 
+
 def base_perf():
     """The perf of this machine that the base brings."""
     options = (f"CC={kernel.cached('gcc')}", *perf.COMMON, *perf.HOST)
-    return perf._make(bases.base_source(), paths.BUILD / "perf-base", options, "the base's perf")  # pylint: disable=protected-access
+    return perf._make(
+        bases.base_source(), paths.BUILD / "perf-base", options, "the base's perf"
+    )  # pylint: disable=protected-access
 
 
 def base_kernel(name):
@@ -549,7 +723,11 @@ def beside(name, seen, timeout, append):
     kdir = base_kernel(name)
     say("tracing a guest of the base")
     base = see(encode(own, folder, record(own, kdir, folder, timeout, append)))
-    return base, [base.column(tracecolumns.BASE), *half(seen, decoder), seen.column(tracecolumns.SERIES)]
+    return base, [
+        base.column(tracecolumns.BASE),
+        *half(seen, decoder),
+        seen.column(tracecolumns.SERIES),
+    ]
 
 
 def judge_columns(machine, columns):
@@ -560,6 +738,7 @@ def judge_columns(machine, columns):
 
 
 # The commands
+
 
 def results(name, kdir, timeout=TIMEOUT, append="", base=False):
     """All results of an architecture; base: with the base beside it."""
@@ -593,21 +772,42 @@ def _tidy(folder):
 
 def checked(name):
     """The results, for `make check`."""
-    yield from named(name, (replace(each, name=f"trace: {each.name}") for each in results(name, kernel.build_kernel(name))))
+    yield from named(
+        name,
+        (
+            replace(each, name=f"trace: {each.name}")
+            for each in results(name, kernel.build_kernel(name))
+        ),
+    )
 
 
 def parts(name):
     """What that is made from: see made.py."""
-    return [list(made.architecture(name)), perf.parts(name), perf.host_parts(), made.modules("trace", "check"), list(made.folder(SOURCE)), [JOB]]
+    return [
+        list(made.architecture(name)),
+        perf.parts(name),
+        perf.host_parts(),
+        made.modules("trace", "check"),
+        list(made.folder(SOURCE)),
+        [JOB],
+    ]
 
 
 def main(options):
     """`trace`: the exit status is whether all is as it was executed."""
     name = options.arch
     if name not in MACHINES:
-        raise Fail(USAGE, f"what a guest of ARCH={name} executes cannot be told: use ARCH={' or ARCH='.join(MACHINES)}")
+        raise Fail(
+            USAGE,
+            f"what a guest of ARCH={name} executes cannot be told: use ARCH={' or ARCH='.join(MACHINES)}",
+        )
     given, timeout = options.get("KDIR"), options.number("TIMEOUT", TIMEOUT)
     kdir = Path(given).absolute() if given else kernel.build_kernel(name)
     report = Report().into("trace")
-    report.step(f"{name}: trace", lambda: named(name, results(name, kdir, timeout, options.get("APPEND", ""), options.flag("BASE"))))
+    report.step(
+        f"{name}: trace",
+        lambda: named(
+            name, results(name, kdir, timeout, options.get("APPEND", ""), options.flag("BASE"))
+        ),
+    )
     return report.end()

@@ -7,8 +7,19 @@ All functions here are pure: figures in, lines and words out.
 from dataclasses import dataclass
 
 BASE, HALF, SERIES = "base kernel, base perf", "series kernel, base perf", "series kernel, its perf"
-DECODED = (("branches executed", "executed"), ("decoded", "decoded"), ("wrong", "wrong"), ("missing", "missing"), ("decode errors", "errors"))
-EXECUTED = (("records crossed", "crossed"), ("pieces of code executed", "pieces"), ("not as the records have it", "wrong"), ("in no copy and no record", "unknown"))
+DECODED = (
+    ("branches executed", "executed"),
+    ("decoded", "decoded"),
+    ("wrong", "wrong"),
+    ("missing", "missing"),
+    ("decode errors", "errors"),
+)
+EXECUTED = (
+    ("records crossed", "crossed"),
+    ("pieces of code executed", "pieces"),
+    ("not as the records have it", "wrong"),
+    ("in no copy and no record", "unknown"),
+)
 
 
 @dataclass(frozen=True)
@@ -17,6 +28,7 @@ class Column:
 
     bins: (CPU, number, branches executed, of these amiss) over the span of time, in ns, in which there are the records, too.
     """
+
     name: str
     text: dict
     branches: dict | None = None
@@ -46,7 +58,12 @@ def table(columns):
     found = list(rows(columns))
     widths = [max(map(len, words)) for words in zip(*found)]
     first, *others = widths
-    return ["  ".join([row[0].ljust(first), *(word.rjust(width) for word, width in zip(row[1:], others))]).rstrip() for row in found]
+    return [
+        "  ".join(
+            [row[0].ljust(first), *(word.rjust(width) for word, width in zip(row[1:], others))]
+        ).rstrip()
+        for row in found
+    ]
 
 
 def faults(columns):
@@ -54,4 +71,6 @@ def faults(columns):
     *others, series = columns
     if series.faults:
         return []
-    return [f"{column.name}: nothing is wrong there either" for column in others if not column.faults]
+    return [
+        f"{column.name}: nothing is wrong there either" for column in others if not column.faults
+    ]

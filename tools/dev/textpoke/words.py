@@ -11,15 +11,27 @@ import re
 from . import patches, paths
 from .git import decode
 
-DOCUMENTS = ("CONTRIBUTING.md", "FIGURES.md", "INSTALL.md", "README.md", "TESTING.md", "NEWS", "MAINTAINERS")
+DOCUMENTS = (
+    "CONTRIBUTING.md",
+    "FIGURES.md",
+    "INSTALL.md",
+    "README.md",
+    "TESTING.md",
+    "NEWS",
+    "MAINTAINERS",
+)
 
-_PERSONS = r"who(?:m|ever|mever)?|(?:some|any|every)(?:body|one)|no(?:body|[ ]one)|s?he|him|his|himself"
+_PERSONS = (
+    r"who(?:m|ever|mever)?|(?:some|any|every)(?:body|one)|no(?:body|[ ]one)|s?he|him|his|himself"
+)
 _IDIOM = r"act(?:s|ed|ing)?(?:\s|[*#])+as|listeners?|deaf|dawdl(?:e|es|ed|ing)|pluggers?"
 MARKED = re.compile(rf"(?<![\w@-])(?:{_PERSONS}|{_IDIOM})(?!\w|\.[chS]\b)", re.I)
 
 # What a document quotes word by word: file -> the quotations.
 QUOTED = {
-    "Documentation/core-api/text-poke/when-something-goes-wrong.rst": ("``unguarded although somebody listens``",),
+    "Documentation/core-api/text-poke/when-something-goes-wrong.rst": (
+        "``unguarded although somebody listens``",
+    ),
 }
 
 _COMMENT = re.compile(r'(?P<comment>/\*.*?\*/|//[^\n]*)|"(?:\\.|[^"\\\n])*"', re.S)
@@ -38,7 +50,7 @@ def _of_code(text):
     """The comments alone, in their lines."""
     found, at = [], 0
     for match in _COMMENT.finditer(text):
-        found += [_blank(text[at:match.start()]), match["comment"] or " "]
+        found += [_blank(text[at : match.start()]), match["comment"] or " "]
         at = match.end()
     return "".join(found)
 
@@ -57,7 +69,10 @@ def _of_new_lines(path, lines):
     """The comments of what hunks add to a file, in their lines: those that begin in the context, or above it, too."""
     new = ["" if line.startswith("-") else line[1:] for line in lines]
     comments = prose(path, "\n".join(new)).split("\n")
-    inside = [text.partition("*/")[0] if _INSIDE.match(text) else comment for text, comment in itertools.zip_longest(new, comments, fillvalue="")]
+    inside = [
+        text.partition("*/")[0] if _INSIDE.match(text) else comment
+        for text, comment in itertools.zip_longest(new, comments, fillvalue="")
+    ]
     return [comment if line.startswith("+") else "" for line, comment in zip(lines, inside)]
 
 
@@ -82,8 +97,15 @@ def _of_patch(text):
 
 
 _READERS = {
-    ".c": _of_code, ".h": _of_code, ".S": _of_code, ".pml": _of_code, ".litmus": _of_litmus,
-    ".sh": _of_script, "Makefile": _of_script, ".patch": _of_patch, patches.HUNKS: _of_patch,
+    ".c": _of_code,
+    ".h": _of_code,
+    ".S": _of_code,
+    ".pml": _of_code,
+    ".litmus": _of_litmus,
+    ".sh": _of_script,
+    "Makefile": _of_script,
+    ".patch": _of_patch,
+    patches.HUNKS: _of_patch,
 }
 
 
@@ -103,7 +125,9 @@ def _logs():
 
 def _texts():
     files = patches.kept() | {name: paths.ROOT / name for name in DOCUMENTS} | dict(_logs())
-    return ((path, decode(file.read_bytes())) for path, file in sorted(files.items()) if file.is_file())
+    return (
+        (path, decode(file.read_bytes())) for path, file in sorted(files.items()) if file.is_file()
+    )
 
 
 def found():
@@ -111,4 +135,6 @@ def found():
     for path, text in _texts():
         sentences = prose(path, text)
         for match in MARKED.finditer(sentences):
-            yield path, 1 + sentences.count("\n", 0, match.start()), " ".join(re.sub("[*#]", " ", match[0]).split())
+            yield path, 1 + sentences.count("\n", 0, match.start()), " ".join(
+                re.sub("[*#]", " ", match[0]).split()
+            )

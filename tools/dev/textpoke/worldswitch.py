@@ -29,10 +29,16 @@ from .say import output
 SWITCH = "arch/arm64/kvm/hyp/vhe/built-in.a"
 ACCEPTED = paths.DEV / "accepted/world-switch"
 FUNCTION = re.compile(r"^[0-9a-f]+ <(?P<name>[^>]+)>:$")
-BRANCH = re.compile(r"^\s*[0-9a-f]+:\t(?:bl?|b\.\w+|cbn?z|tbn?z)\t.*<(?P<name>[^>+]+)(?:\+0x[0-9a-f]+)?>")
+BRANCH = re.compile(
+    r"^\s*[0-9a-f]+:\t(?:bl?|b\.\w+|cbn?z|tbn?z)\t.*<(?P<name>[^>+]+)(?:\+0x[0-9a-f]+)?>"
+)
 SYMBOL = re.compile(r"^(?P<addr>[0-9a-f]+) (?P<type>\w) (?P<name>\S+)$")
-SECTION = re.compile(r"^\s*\[\s*\d+\] \S+\s+PROGBITS\s+(?P<addr>[0-9a-f]+) (?P<offset>[0-9a-f]+) (?P<size>[0-9a-f]+) ")
-RELOCATED = re.compile(r"^(?P<at>[0-9a-f]+)\s+[0-9a-f]+ R_AARCH64_RELATIV\w*\s+(?P<value>-?[0-9a-f]+)$")
+SECTION = re.compile(
+    r"^\s*\[\s*\d+\] \S+\s+PROGBITS\s+(?P<addr>[0-9a-f]+) (?P<offset>[0-9a-f]+) (?P<size>[0-9a-f]+) "
+)
+RELOCATED = re.compile(
+    r"^(?P<at>[0-9a-f]+)\s+[0-9a-f]+ R_AARCH64_RELATIV\w*\s+(?P<value>-?[0-9a-f]+)$"
+)
 TEXT = "tTwW"  # types of symbols
 KEY = 16  # bytes of a struct jump_entry, which begins with where it is from there
 ENTRY = 8  # what is recorded of a function is its first NOP, as far before it at most
@@ -78,8 +84,11 @@ def _fits(caller, function, accepted):
 
 def _calls(sites, caller, accepted):
     """The functions that one branches to, without those that it may."""
-    return {each for each in sites.calls.get(caller, ())
-            if not any(_fits(caller, each, known) for known in accepted)}
+    return {
+        each
+        for each in sites.calls.get(caller, ())
+        if not any(_fits(caller, each, known) for known in accepted)
+    }
 
 
 def reached(sites, accepted):
@@ -112,22 +121,35 @@ def _unused(sites, found, accepted):
     """What is accepted, and nowhere to be seen."""
     seen = [(function, each) for function in found for each in sites.calls.get(function, ())]
     seen += [(OUTSIDE, each) for each in sites.outside]
-    return {f"{function} by {by}" for by, function in accepted if not any(_fits(*each, (by, function)) for each in seen)}
+    return {
+        f"{function} by {by}"
+        for by, function in accepted
+        if not any(_fits(*each, (by, function)) for each in seen)
+    }
 
 
 def results(sites, accepted):
     """Results of what was read."""
     found = reached(sites, accepted)
     elsewhere = set(found) - sites.switch
-    for what, wrong in (("can be traced", sites.traced), ("has static keys", sites.keyed),
-                        ("takes a probe", elsewhere - sites.unprobed)):
-        yield _judged(f"the world switch calls nothing that {what}", {chain(each, found) for each in elsewhere & wrong})
-    unknown = {each for each in sites.outside if not any(_fits(OUTSIDE, each, known) for known in accepted)}
+    for what, wrong in (
+        ("can be traced", sites.traced),
+        ("has static keys", sites.keyed),
+        ("takes a probe", elsewhere - sites.unprobed),
+    ):
+        yield _judged(
+            f"the world switch calls nothing that {what}",
+            {chain(each, found) for each in elsewhere & wrong},
+        )
+    unknown = {
+        each for each in sites.outside if not any(_fits(OUTSIDE, each, known) for known in accepted)
+    }
     yield _judged("what of hyp/vhe is outside of the range is known", unknown)
     yield _judged("what is accepted is there", _unused(sites, found, accepted))
 
 
 # Reading
+
 
 def _matches(pattern, *command):
     """The matches in what a command prints, of the lines that have one."""
@@ -142,7 +164,9 @@ class _Image:
         symbols = _matches(SYMBOL, f"{tools}nm", self.path)
         self.symbols = {match["name"]: int(match["addr"], 16) for match in symbols}
         text = [match for match in symbols if match["type"] in TEXT]
-        self.text, self.functions = Symbols(match[0] for match in text), [(match["name"], int(match["addr"], 16)) for match in text]
+        self.text, self.functions = Symbols(match[0] for match in text), [
+            (match["name"], int(match["addr"], 16)) for match in text
+        ]
         sections = _matches(SECTION, f"{tools}readelf", "-SW", self.path)
         self.sections = [[int(value, 16) for value in match.groups()] for match in sections]
         self.bytes = self.path.read_bytes()
@@ -162,7 +186,11 @@ class _Image:
     def distances(self, name, size):
         """The addresses that a table's entries begin with, as distances from there."""
         begin, end = self._bounds(name)
-        addr, offset = next((addr, offset) for addr, offset, length in self.sections if addr <= begin < addr + length)
+        addr, offset = next(
+            (addr, offset)
+            for addr, offset, length in self.sections
+            if addr <= begin < addr + length
+        )
         for at in range(begin, end, size):
             yield at + struct.unpack_from("<i", self.bytes, at - addr + offset)[0]
 
@@ -174,7 +202,12 @@ class _Image:
                 yield int(match["value"], 16) % (1 << 64)
 
     def branches(self):
-        return branches(output([f"{self.tools}objdump", "-d", "--no-show-raw-insn", self.path], what="disassembling").splitlines())
+        return branches(
+            output(
+                [f"{self.tools}objdump", "-d", "--no-show-raw-insn", self.path],
+                what="disassembling",
+            ).splitlines()
+        )
 
 
 def read(kdir, tools):
@@ -184,18 +217,28 @@ def read(kdir, tools):
     symbols = _matches(SYMBOL, f"{tools}nm", "--defined-only", kdir / SWITCH)
     switch = image.within(RANGE) & set(calls)
     own = {match["name"] for match in symbols if match["type"] in TEXT} & set(calls)
-    sites = Sites(calls, switch, own - switch, {image.function(addr + ENTRY) for addr in image.pointers("mcount_loc")},
-                  {image.function(addr) for addr in image.distances("__jump_table", KEY)},
-                  set().union(*map(image.within, UNPROBED)))
+    sites = Sites(
+        calls,
+        switch,
+        own - switch,
+        {image.function(addr + ENTRY) for addr in image.pointers("mcount_loc")},
+        {image.function(addr) for addr in image.distances("__jump_table", KEY)},
+        set().union(*map(image.within, UNPROBED)),
+    )
     empty = [name for name, value in vars(sites).items() if not value]
     if empty:
-        raise Fail(INFRA, f"{image.path} seems to have no {', '.join(empty)}: this has to be read in another way")
+        raise Fail(
+            INFRA,
+            f"{image.path} seems to have no {', '.join(empty)}: this has to be read in another way",
+        )
     return sites
 
 
 def world_switch(name, kdir, *_):
     """Results of a kernel with KVM."""
-    accepted = [(caller, function) for caller, function, _ in rows(ACCEPTED, "caller | function | reason")]
+    accepted = [
+        (caller, function) for caller, function, _ in rows(ACCEPTED, "caller | function | reason")
+    ]
     yield from results(read(kdir, arches.get(name).cross), accepted)
 
 
@@ -208,5 +251,14 @@ def beside_a_guest(name, kdir, append="", smp=2):
     """Results of text that changes while a guest of KVM is entered and left, on a host with VHE."""
     arch = arches.get(name)
     host = replace(arch, machine=f"{arch.machine},virtualization=on")
-    said, ended = tests.job_of_ours(name, kdir, JOB, append, smp, selftests=False, more={f"usr/bin/{JOB}": tests.program(name, kdir, JOB)}, machine=host)
+    said, ended = tests.job_of_ours(
+        name,
+        kdir,
+        JOB,
+        append,
+        smp,
+        selftests=False,
+        more={f"usr/bin/{JOB}": tests.program(name, kdir, JOB)},
+        machine=host,
+    )
     return said + ended
