@@ -49,7 +49,9 @@ class Balanced(HTMLParser):
 
 
 def dom(page, fragment=""):
-    """A page as a browser without a screen, and without a network, has it when its scripts have run."""
+    """A page as a browser without a screen, and without a network,
+    has it when its scripts have run.
+    """
     with tempfile.TemporaryDirectory() as home:
         return subprocess.run(
             [

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the commands do to trees and folders of the user's: all, or nothing; never what is not theirs."""
+"""What the commands do to trees and folders of the user's: all, or nothing;
+never what is not theirs.
+"""
 
 import contextlib
 import os
@@ -93,7 +95,9 @@ class InGit(Trees):
         apply.apply()
 
     def killed(self, folder, after):
-        """An apply that was killed after a number of commits, by a signal that nothing can catch."""
+        """An apply that was killed after a number of commits,
+        by a signal that nothing can catch.
+        """
         hook = folder / ".git/hooks/post-applypatch"
         hook.parent.mkdir(exist_ok=True)
         hook.write_text(
@@ -248,7 +252,8 @@ class Plain(Trees):
         folder = self.kernel()
         with lock.folder(folder):
             code = (
-                "import sys; sys.path.insert(0, sys.argv[1])\nfrom textpoke import lock\nimport fcntl\n"
+                "import sys; sys.path.insert(0, sys.argv[1])\nfrom textpoke import lock\n"
+                "import fcntl\n"
                 "with lock._opened(sys.argv[2], 0) as fd: print(lock._taken(fd, fcntl.LOCK_EX))"
             )
             said = subprocess.run(

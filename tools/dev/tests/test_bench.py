@@ -186,7 +186,8 @@ class Printing(unittest.TestCase):
         )
         self.assertRegex(
             line,
-            r"100\.00 ms \(110\.00 ms\)\s+80\.00 ms \(85\.00 ms\)\s+0\.80\s+<= 0\.5 of base\s+NOT MET",
+            r"100\.00 ms \(110\.00 ms\)\s+80\.00 ms \(85\.00 ms\)\s+0\.80\s+<= 0\.5 of base\s+NOT "
+            r"MET",
         )
 
     def test_the_largest_cost_of_what_is_not_met_is_named(self):

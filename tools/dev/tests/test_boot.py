@@ -277,7 +277,10 @@ class Complaints(unittest.TestCase):
             self.assertEqual(len(self.console(line + b"\r\n").badness), 1, line)
 
     def test_a_programs_are_not(self):
-        text = b"WARNING: CPU: 0\nBUG: x\n[    0.0] Kernel command line: x=BUG: y\n[    1.0] trace_printk() is used\n"
+        text = (
+            b"WARNING: CPU: 0\nBUG: x\n[    0.0] Kernel command line: x=BUG: y\n"
+            b"[    1.0] trace_printk() is used\n"
+        )
         self.assertEqual(self.console(text).badness, [])
 
     def test_lines_may_come_in_pieces(self):

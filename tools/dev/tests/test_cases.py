@@ -185,7 +185,10 @@ class Running(Folders):
     """The step, with guests that are none."""
 
     def run_with(self, verdicts, name="x86", only=""):
-        """verdicts: (kernel's folder, title) -> (code, verdict); else a case passes. What is printed."""
+        """verdicts: (kernel's folder, title) -> (code, verdict); else a case passes.
+
+        What is printed.
+        """
         self.booted = []
 
         def in_guest(name, kdir, initrd, append, **how):

@@ -145,7 +145,10 @@ class Runner(unittest.TestCase):
         self.assertEqual(statuses("")["all tests ran"], FAILED)
 
     def test_targets_have_plans_of_their_own(self):
-        text = "TAP version 13\n1..1\nok 1 selftests: a: b\nTAP version 13\n1..1\nok 1 selftests: c: d\n"
+        text = (
+            "TAP version 13\n1..1\nok 1 selftests: a: b\n"
+            "TAP version 13\n1..1\nok 1 selftests: c: d\n"
+        )
         self.assertEqual(statuses(text), {"a: b": PASSED, "c: d": PASSED})
 
     def test_a_test_that_fails_without_a_failed_case(self):
@@ -576,7 +579,8 @@ class Interruption(unittest.TestCase):
         sys.path.insert(0, sys.argv[1])
         from textpoke import say
         log = pathlib.Path(sys.argv[2])
-        threading.Thread(target=say.run, args=(["sh", "-c", "echo $$; exec sleep 100"], log), daemon=True).start()
+        words = ["sh", "-c", "echo $$; exec sleep 100"]
+        threading.Thread(target=say.run, args=(words, log), daemon=True).start()
         while not log.exists() or log.read_text().count("\\n") < 2:
             time.sleep(0.01)
         # It may say so before our side has made a note of it.
@@ -843,13 +847,16 @@ class UnitTests(unittest.TestCase):
         with tempfile.TemporaryDirectory() as name:
             log = Path(name) / "log"
             log.write_text(
-                "test_a (t.T.test_a) ... [ 1s] QEMU: x\nFAIL\nFAIL: test_a (t.T.test_a)\nTraceback\n  File\n"
-                "AssertionError: 3 != 0 : it hung\nERROR: test_b (t.T.test_b)\ntextpoke.errors.Fail: no QEMU\n"
+                "test_a (t.T.test_a) ... [ 1s] QEMU: x\nFAIL\nFAIL: test_a (t.T.test_a)\n"
+                "Traceback\n  File\n"
+                "AssertionError: 3 != 0 : it hung\nERROR: test_b (t.T.test_b)\n"
+                "textpoke.errors.Fail: no QEMU\n"
             )
             said = check._why(log)
         self.assertEqual(
             said,
-            f"FAIL: test_a (t.T.test_a); AssertionError: 3 != 0 : it hung; ERROR: test_b (t.T.test_b); "
+            "FAIL: test_a (t.T.test_a); AssertionError: 3 != 0 : it hung; ERROR: test_b "
+            "(t.T.test_b); "
             f"textpoke.errors.Fail: no QEMU; see {log}",
         )
 
@@ -857,7 +864,8 @@ class UnitTests(unittest.TestCase):
         with tempfile.TemporaryDirectory() as name:
             log = Path(name) / "log"
             log.write_text(
-                "test_a (t.T.test_a) ... skipped 'no `x`'\ntest_b (t.T.test_b) ... skipped 'no `x`'\n"
+                "test_a (t.T.test_a) ... skipped 'no `x`'\n"
+                "test_b (t.T.test_b) ... skipped 'no `x`'\n"
                 'test_c (t.T.test_c) ... ok\ntest_d (t.T.test_d) ... skipped "it isn\'t there"\n'
             )
             self.assertEqual(check._left_out(log), "skipped: no `x`; skipped: it isn't there")

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Packages: Debian's configuration and ours, what is made again and what is not, and perf as a package; up to what make does."""
+"""Packages: Debian's configuration and ours, what is made again and what is not, and perf as a
+package; up to what make does.
+"""
 
 import contextlib
 import io
@@ -45,7 +47,8 @@ def config_deb(folder, debarch, text, version="6.12.117-1", flavour="cloud"):
         file.write(text)
     (root / "DEBIAN").mkdir()
     (root / "DEBIAN/control").write_text(
-        f"Package: {deb.CONFIG}\nVersion: {version}\nArchitecture: {debarch}\nMaintainer: a <a@b>\nDescription: none\n"
+        f"Package: {deb.CONFIG}\nVersion: {version}\nArchitecture: {debarch}\nMaintainer: a <a@b>\n"
+        "Description: none\n"
     )
     path = folder / f"{deb.CONFIG}_{version}_{debarch}.deb"
     subprocess.run(
@@ -99,7 +102,9 @@ class Fetching(Case):
     """Which package is taken, and from where."""
 
     def package(self, suites, arch="x86", wanted=WANTED):
-        """The package, where suites maps those that can be asked to what they have; which were asked."""
+        """The package, where suites maps those that can be asked to what they have;
+        which were asked.
+        """
         asked = []
 
         def suite(name, debarch):
@@ -391,7 +396,8 @@ class Building(Case):
                 "KERNEL",
             ):
                 self.assertIsNone(env[name])
-        # Else the version's object would be compiled and the kernel linked once more as it is packed.
+        # Else the version's object would be compiled and the kernel linked once more as it is
+        # packed.
         self.assertEqual(env["KDEB_PKGVERSION"].rpartition("-")[2], env["KBUILD_BUILD_VERSION"])
 
     def test_for_another_machine_it_packs_with_a_compiler_that_finds_that_machine_s_openssl(self):
@@ -450,7 +456,11 @@ class Building(Case):
 
 
 class Perf(Case):
-    SYMBOLS = "1: 0 FUNC GLOBAL DEFAULT UND free@GLIBC_2.2.5 (2)\n2: 0 FUNC GLOBAL DEFAULT UND x@GLIBC_2.34 (3)\n3: 0 UND y@GLIBC_2.4\n"
+    SYMBOLS = (
+        "1: 0 FUNC GLOBAL DEFAULT UND free@GLIBC_2.2.5 (2)\n"
+        "2: 0 FUNC GLOBAL DEFAULT UND x@GLIBC_2.34 (3)\n"
+        "3: 0 UND y@GLIBC_2.4\n"
+    )
 
     def test_the_c_library_that_has_all_of_it(self):
         self.assertEqual(perfdeb.newest_libc(self.SYMBOLS), "2.34")

@@ -55,7 +55,8 @@ class TheLink(unittest.TestCase):
                 (folder / name).write_text(text + "\n" if text else "")
             (folder / "nm").write_text(f"#!/bin/sh\ncat {folder}/symbols\n")
             (folder / "objdump").write_text(
-                f'#!/bin/sh\n[ "$1" = -R ] && exec cat {folder}/relocs\nexec cat {folder}/contents\n'
+                f'#!/bin/sh\n[ "$1" = -R ] && exec cat {folder}/relocs\n'
+                f"exec cat {folder}/contents\n"
             )
             for tool in ("nm", "objdump"):
                 (folder / tool).chmod(0o755)
@@ -82,7 +83,9 @@ class TheLink(unittest.TestCase):
         )
 
     def test_tables_in_place(self):
-        """Of any length, and wherever they begin: a last line is shorter, and looks like words where its characters are."""
+        """Of any length, and wherever they begin: a last line is shorter, and looks like words
+        where its characters are.
+        """
         letters = [0x6162636465666768]
         for entries in range(1, 6):
             for before in range(0, 24, 8):

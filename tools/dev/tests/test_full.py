@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What check-full keeps of an interrupted run, which patch is built where, and what counts as a new finding."""
+"""What check-full keeps of an interrupted run, which patch is built where,
+and what counts as a new finding.
+"""
 
 import contextlib
 import io
@@ -267,7 +269,10 @@ class Findings(unittest.TestCase):
 
     def test_objtool_names_functions_not_lines(self):
         def found(offset, callee):
-            line = f"vmlinux.o: warning: objtool: handle+{offset}: call to {callee}() leaves .noinstr.text section"
+            line = (
+                f"vmlinux.o: warning: objtool: handle+{offset}: call to {callee}() "
+                "leaves .noinstr.text section"
+            )
             return lint.findings([line], "", lint.OBJTOOL)
 
         self.assertEqual(lint.new(found("0x1b", "memcmp"), found("0x2c", "memcmp")), [])

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a user types, has, or has not: one sentence, the right code, and nothing downloaded or built before it."""
+"""What a user types, has, or has not:
+one sentence, the right code, and nothing downloaded or built before it.
+"""
 
 import contextlib
 import io
@@ -29,7 +31,9 @@ class Case(unittest.TestCase):
             os.environ.pop(name, None)
 
     def tp(self, *words, **env):
-        """(code, stdout, stderr) of the command as a program, without what it would do in the end."""
+        """(code, stdout, stderr) of the command as a program,
+        without what it would do in the end.
+        """
         whole = {**os.environ, "TEXT_POKE_CACHE": str(self.home / "cache"), **env}
         done = subprocess.run(
             [TP, *words],
@@ -185,7 +189,8 @@ class System(Case):
     def test_no_home_and_no_name(self):
         code = (
             "import os, pwd, sys; sys.path.insert(0, sys.argv[1])\n"
-            "def none(_): raise KeyError('no entry')\npwd.getpwuid = none\nfrom textpoke import paths; print(paths.CACHE)"
+            "def none(_): raise KeyError('no entry')\npwd.getpwuid = none\n"
+            "from textpoke import paths; print(paths.CACHE)"
         )
         bare = {
             name: value

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The pages for users: each message that the core and its users print is explained, and no other."""
+"""The pages for users: each message that the core and its users print is explained, and no other.
+"""
 
 import re
 import sys

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Packages: what apt says as one sentence, and where foreign ones come from while a mirror is updated."""
+"""Packages: what apt says as one sentence,
+and where foreign ones come from while a mirror is updated.
+"""
 
 import sys
 import tempfile
@@ -34,7 +36,9 @@ class Advice(unittest.TestCase):
 
 class Foreign(unittest.TestCase):
     def debs(self, *broken):
-        """What is fetched if the lists of the broken suites cannot be had, and from which suites that was tried."""
+        """What is fetched if the lists of the broken suites cannot be had,
+        and from which suites that was tried.
+        """
         tried = []
 
         def fetch(_packages, _debarch, suite):

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A Debian with the packages installed: its disk, what its guest says, and what Debian's own kernel is compared for."""
+"""A Debian with the packages installed:
+its disk, what its guest says, and what Debian's own kernel is compared for.
+"""
 
 import os
 import re
@@ -339,9 +341,11 @@ FAKES = {
     "dmesg": 'cat "$HERE/dmesg" 2>/dev/null; rm -f "$HERE/dmesg"; true',
     "uname": "echo 6.12.117-textpoke-cloud",
     "perf": 'case "$1" in record) shift; while [ "$1" != -- ]; do shift; done; shift; "$@" ;; '
-    'script) seq -f "PERF_RECORD_TEXT_POKE %g" ${SHOWN:-5000} ;; report) echo "  LOST events:  ${LOST:-0}" ;; *) echo perf 6 ;; esac',
+    'script) seq -f "PERF_RECORD_TEXT_POKE %g" ${SHOWN:-5000} ;; report) echo "  LOST events:  '
+    '${LOST:-0}" ;; *) echo perf 6 ;; esac',
     "bpftrace": 'echo Attaching 1 probe...; echo; echo "@n: ${COUNTED:-7}"; sleep 0.2',
-    "stress-ng": 'echo "stress-ng: ${STRESS:-info: successful run completed in 1s}"; exit ${STATUS:-0}',
+    "stress-ng": 'echo "stress-ng: ${STRESS:-info: successful run completed in 1s}"; exit '
+    "${STATUS:-0}",
     "sleep": "exec /bin/sleep 0.05",
 }
 
@@ -403,7 +407,8 @@ class Job(Case):
     def tried(self, name, **env):
         """The lines of the report for one case."""
         words = (
-            f'. {self.lib}/textpoke.sh; set --; eval "$(sed "/^if .* ]; then$/,\\$d" {self.job})"; OUT={self.home}/report; number=6; '
+            f'. {self.lib}/textpoke.sh; set --; eval "$(sed "/^if .* ]; then$/,\\$d" {self.job})"; '
+            f"OUT={self.home}/report; number=6; "
             f"try 30 {name} some words"
         )
         subprocess.run(

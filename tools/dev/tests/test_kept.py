@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""When a step is not done again: it has passed, and not the least of what it is made from has changed."""
+"""When a step is not done again: it has passed,
+and not the least of what it is made from has changed.
+"""
 
 import contextlib
 import functools
@@ -283,7 +285,10 @@ class Modules(unittest.TestCase):
 
     def test_it_is_what_python_loads(self):
         for root in ("tests", "run", "cbmc", "full"):
-            code = f"import sys; import textpoke.{root}; print(*(name for name in sys.modules if name.startswith('textpoke.')))"
+            code = (
+                f"import sys; import textpoke.{root}; "
+                "print(*(name for name in sys.modules if name.startswith('textpoke.')))"
+            )
             said = made.output([sys.executable, "-c", code], cwd=paths.DEV)
             self.assertLessEqual(
                 {name.split(".")[1] for name in said.split()} - made.UNJUDGING,
@@ -454,8 +459,8 @@ class WhatConcernsAnArchitecture(Temporary):
 
         def beyond(*words):
             note.write_text(
-                f"source_a.o := {source}/kernel/a.c\ndeps_a.o := \\\n  {source}/arch/x86/include/asm/a.h \\\n"
-                + " \\\n".join(words)
+                f"source_a.o := {source}/kernel/a.c\ndeps_a.o := \\\n"
+                f"  {source}/arch/x86/include/asm/a.h \\\n" + " \\\n".join(words)
             )
             return made.read_beyond("x86", kdir, source)
 

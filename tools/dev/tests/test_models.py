@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What is made of the models: mutants, survivors, vacuous tests, and letters that differ. herd7 itself is not run."""
+"""What is made of the models: mutants, survivors, vacuous tests, and letters that differ.
+herd7 itself is not run.
+"""
 
 import itertools
 import sys
@@ -414,7 +416,8 @@ class Letters(Refused):
 
     def test_a_model_with_some(self):
         self.model(
-            "(*\n * Steps: f h a b f h\n * Left out: c d e g\n *)\n(* f *) (* h: retire *) (* a *) (* b *) (* f *) // h\n"
+            "(*\n * Steps: f h a b f h\n * Left out: c d e g\n *)\n"
+            "(* f *) (* h: retire *) (* a *) (* b *) (* f *) // h\n"
         )
         self.model(" * Left out: a b c d e h\n/* f: unit */ /* g */")
 
@@ -433,7 +436,8 @@ class Letters(Refused):
     def test_a_model_with_another_order(self):
         self.refused(
             lambda: self.model(
-                " * Steps: a b d c e f g h\n/* a */ /* b */ /* d */ /* c */ /* e */ /* f */ /* g */ /* h */"
+                " * Steps: a b d c e f g h\n/* a */ /* b */ /* d */ /* c */ /* e */ /* f */ /* g "
+                "*/ /* h */"
             ),
             "order",
         )

@@ -69,7 +69,10 @@ class Symbols(unittest.TestCase):
 
 
 class Command(unittest.TestCase):
-    LINE = "savedcmd_a/b.o := ccache gcc -Wp,-MMD,a/.b.o.d -O2 -DX='\"b\"' -c -o a/b.o src/b.c  ; ./tools/objtool b.o"
+    LINE = (
+        "savedcmd_a/b.o := ccache gcc -Wp,-MMD,a/.b.o.d -O2 -DX='\"b\"' -c -o a/b.o src/b.c  ; "
+        "./tools/objtool b.o"
+    )
 
     def test_only_source_and_object_are_others(self):
         words = offcost.command(self.LINE, "new.c", "out.o")

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The page of what was recorded: it says what the records say, and what they do not; and `tp page` of a user's own recording."""
+"""The page of what was recorded: it says what the records say, and what they do not; and `tp page`
+of a user's own recording.
+"""
 
 import contextlib
 import io
@@ -250,7 +252,10 @@ report) cat "$HERE/header"; exit $(cat "$HERE/code") ;;
 script) echo "$@" >"$HERE/asked"; cat "$HERE/script"; exit $(cat "$HERE/code") ;;
 esac
 """
-HEADER = "# os release : 6.12.117\n# arch : aarch64\n# event : name = dummy, type = 1, text_poke = 1, clockid = 4\n"
+HEADER = (
+    "# os release : 6.12.117\n# arch : aarch64\n"
+    "# event : name = dummy, type = 1, text_poke = 1, clockid = 4\n"
+)
 SCRIPT = """\
   sh   77 [001]    12.000000345: PERF_RECORD_TEXT_POKE ffff800080010104 foo+0x4 old len 4 new len 4
             Old bytes: 1f 20 03 d5

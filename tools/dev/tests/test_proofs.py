@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What is made of Spin's models and CBMC's harnesses: lists of mutants, verdicts, survivors. Neither program is run."""
+"""What is made of Spin's models and CBMC's harnesses: lists of mutants, verdicts, survivors.
+
+Neither program is run.
+"""
 
 import subprocess
 import sys
@@ -56,8 +59,14 @@ HARNESS = """\
 """
 TEXTS = {"lib/one.c": "\treturn a + b;\n", "lib/two.h": "\tcase 1:\n\t\treturn;\n"}
 
-SUCCESS = "[first.assertion.1] line 3 equal: SUCCESS\n\n** 0 of 1 failed (1 iterations)\nVERIFICATION SUCCESSFUL\n"
-FAILURE = "Violated property:\n  file one.c function first line 3 thread 0\n  equal\n  a == b\n\n\nVERIFICATION FAILED\n"
+SUCCESS = (
+    "[first.assertion.1] line 3 equal: SUCCESS\n\n"
+    "** 0 of 1 failed (1 iterations)\nVERIFICATION SUCCESSFUL\n"
+)
+FAILURE = (
+    "Violated property:\n  file one.c function first line 3 thread 0\n  equal\n  a == b\n\n\n"
+    "VERIFICATION FAILED\n"
+)
 
 
 class Folder(unittest.TestCase):

@@ -152,7 +152,8 @@ class OutsideText(unittest.TestCase):
 
 
 SCRIPT = """\
-              sh   77 [001]    12.000000345: PERF_RECORD_TEXT_POKE ffff800080010004 do_one+0x4 old len 4 new len 4
+              sh   77 [001]    12.000000345: PERF_RECORD_TEXT_POKE ffff800080010004 do_one+0x4 \
+old len 4 new len 4
             Old bytes: 1f 20 03 d5
             New bytes: 05 00 00 14
             perf   70    11.000000000: PERF_RECORD_TEXT_POKE ffff800090000000  old len 0 new len 18

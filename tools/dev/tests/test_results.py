@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Results as JUnit XML, JSON and a page: all of them are there, with their times, and nothing in them breaks the file."""
+"""Results as JUnit XML, JSON and a page:
+all of them are there, with their times, and nothing in them breaks the file.
+"""
 
 import contextlib
 import io

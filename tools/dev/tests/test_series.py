@@ -78,8 +78,8 @@ def make_package(cache, version="6.12.7-1"):
         write_tree(
             work / "deb",
             {
-                "DEBIAN/control": f"Package: linux-source-6.12\nVersion: {version}\nArchitecture: all\n"
-                "Maintainer: A <a@localhost>\nDescription: fake\n"
+                "DEBIAN/control": f"Package: linux-source-6.12\nVersion: {version}\n"
+                "Architecture: all\nMaintainer: A <a@localhost>\nDescription: fake\n"
             },
         )
         cache.mkdir(parents=True, exist_ok=True)
@@ -297,7 +297,8 @@ class Editing(Case):
             )
         )
         self.assertIn(
-            "\n\nBecause of a reason.\n\nAdds: kernel/text_poke/.kunitconfig\nAdds: kernel/text_poke/core.c\n",
+            "\n\nBecause of a reason.\n\nAdds: kernel/text_poke/.kunitconfig\n"
+            "Adds: kernel/text_poke/core.c\n",
             text,
         )
         self.assertIn("-int line_5;\n+long line_5;\n", text)
@@ -673,7 +674,8 @@ class Steps(Case):
         for command in (series.tree, series.source_tree, mails.write_series, gates.am_agrees):
             self.refused(
                 command,
-                "0006-steps-third.patch: hunk 1 of 2 for kernel/text_poke/steps.c:28 cannot be taken out",
+                "0006-steps-third.patch: hunk 1 of 2 for kernel/text_poke/steps.c:28 cannot be "
+                "taken out",
                 "undo your change",
                 "`make tree`",
                 "`steps: third`",
@@ -705,12 +707,8 @@ class Steps(Case):
     def test_a_variant_has_none(self):
         third = patches.files()[5]
         text = patches.read(third).partition("---\n")[2]
-        write_tree(
-            self.root,
-            {
-                "patches/v6.12/0006-steps-third.6.12.9+.hunks": f"Subject: steps: third\nFor: 6.12.9+\n\nWhy it is.\n---\n{text}"
-            },
-        )
+        hunks = f"Subject: steps: third\nFor: 6.12.9+\n\nWhy it is.\n---\n{text}"
+        write_tree(self.root, {"patches/v6.12/0006-steps-third.6.12.9+.hunks": hunks})
         self.refused(gates.variants_stand_in, self.PATH, "is kept")
 
 
@@ -785,7 +783,8 @@ class Hunks(Case):
         self.edit(
             1,
             "\n---\n",
-            "\n---\ndiff --git a/lib/new.c b/lib/new.c\nnew file mode 100644\n--- /dev/null\n+++ b/lib/new.c\n@@ -0,0 +1 @@\n+int x;\n",
+            "\n---\ndiff --git a/lib/new.c b/lib/new.c\nnew file mode 100644\n--- /dev/null\n"
+            "+++ b/lib/new.c\n@@ -0,0 +1 @@\n+int x;\n",
         )
         self.everywhere("lib/new.c")
         self.refused(gates.hunks_only_change, "new file")
@@ -1271,12 +1270,8 @@ class Parts(Case):
         for path, part in zip(patches.files(), self.NAMES):
             self.put(path, part)
         for part in set(self.NAMES):
-            write_tree(
-                self.root,
-                {
-                    f"patches/v6.12/{part}.cover": f"Subject: The {part} of it\n\nWhy it is.\n\nAnd how.\n"
-                },
-            )
+            cover = f"Subject: The {part} of it\n\nWhy it is.\n\nAnd how.\n"
+            write_tree(self.root, {f"patches/v6.12/{part}.cover": cover})
         series.tree()
 
     def put(self, path, part):
@@ -1351,8 +1346,9 @@ class Parts(Case):
 
     def test_what_none_may_be(self):
         first, second, third = patches.files()
+        behind = "is of the part `1-core`, behind one of `2-docs`"
         for what, spoil in {
-            "0003-MAINTAINERS-name-us.patch: is of the part `1-core`, behind one of `2-docs`": lambda: (
+            f"0003-MAINTAINERS-name-us.patch: {behind}": lambda: (
                 self.put(second, "2-docs"),
                 self.put(third, "1-core"),
             ),

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What Debian's suites have, and whether what a variant makes of theirs is what the patch makes of the pinned one."""
+"""What Debian's suites have, and whether what a variant makes of theirs is what the
+patch makes of the pinned one.
+"""
 
 import os
 import sys

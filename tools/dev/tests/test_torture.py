@@ -18,7 +18,8 @@ torture module --- text_poke:  disable_onoff_at_boot=0
 Figures: pokes=10 traps-nop=1
 Figures: pokes=2000 traps-nop=11
 --- End of test: SUCCESS: pokes=3000 guarded=300 listeners=20 probings=30 probe-hits=90000 \
-site-probings=20 site-hits=9000 refused=90 cycles=7 traps-nop=12 calls-nmi=4000 preempted=900 wrong=0
+site-probings=20 site-hits=9000 refused=90 cycles=7 traps-nop=12 calls-nmi=4000 preempted=900 \
+wrong=0
 """
 ONE = """\
 TAP version 13
@@ -30,7 +31,10 @@ ok 4 modules_came: 4 times, 2 to where one had been
 # Totals: pass:4 fail:0
 """
 REPLAY = f"replay --seconds 5\n{ONE}status 0\nreplay --seconds 5 --hotplug 1\n{ONE}status 0\n"
-COUNTS = "graph 3\npressure 2\nwx-looks 60\nsuspend 5\nbacktraces 9\nlivepatch 1\npseudo-nmis 1\nsamples 5000\n"
+COUNTS = (
+    "graph 3\npressure 2\nwx-looks 60\nsuspend 5\nbacktraces 9\nlivepatch 1\npseudo-nmis 1\n"
+    "samples 5000\n"
+)
 DONE = "everything was done that was to be done"
 
 

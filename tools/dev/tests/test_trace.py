@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""`make trace`: perf.data taken apart and put together, logs that are made by hand, and what is said of a difference."""
+"""`make trace`: perf.data taken apart and put together, logs that are made by hand,
+and what is said of a difference.
+"""
 
 import contextlib
 import io
@@ -24,18 +26,24 @@ BASE = 0xFFFFFFFF81000000
 PHYSICAL = 1 << 40  # a CPU's base: any with the upper bit
 ENCODER = """
 #include "encode.h"
-static void enter(int cpu, uint64_t to) { printf("enter %d %llx\\n", cpu, (unsigned long long)to); fclose(encode_file("aux", cpu)); }
+static void enter(int cpu, uint64_t to)
+{
+	printf("enter %d %llx\\n", cpu, (unsigned long long)to);
+	fclose(encode_file("aux", cpu));
+}
 static void leave(int cpu, const struct insn *last) { printf("leave %d\\n", cpu); }
 static void lose(int cpu, uint64_t at) { printf("lose %d %llx\\n", cpu, (unsigned long long)at); }
 static void branch(int cpu, const struct insn *insn, bool taken, uint64_t to)
 {
-	printf("branch %d %llx %d %llx\\n", cpu, (unsigned long long)insn->addr, taken, (unsigned long long)to);
+	printf("branch %d %llx %d %llx\\n", cpu, (unsigned long long)insn->addr, taken,
+	       (unsigned long long)to);
 	if (taken)
 		encode_truth(cpu, insn->addr, to);
 }
 static void trap(int cpu, int kind, uint64_t from, uint64_t to)
 {
-	printf("trap %d %d %llx %llx at %llu\\n", cpu, kind, (unsigned long long)from, (unsigned long long)to, (unsigned long long)path_clock());
+	printf("trap %d %d %llx %llx at %llu\\n", cpu, kind, (unsigned long long)from,
+	       (unsigned long long)to, (unsigned long long)path_clock());
 }
 static void run(int cpu, uint64_t addr, uint32_t insns) { }
 const struct path pt_encoder = { enter, leave, lose, branch, trap, run };
@@ -247,7 +255,10 @@ class Words(unittest.TestCase):
         self.assertEqual(trace.perf_time(100, (4, 32, 2**64 - 100)), 100)
 
     def test_the_record_that_was_applied_is_named(self):
-        line = f"cpu 1 executed {BASE:x} {BASE + 0x100:x} clock 600 decoded {BASE + 2:x} {BASE + 0x104:x} time 2200"
+        line = (
+            f"cpu 1 executed {BASE:x} {BASE + 0x100:x} clock 600 "
+            f"decoded {BASE + 2:x} {BASE + 0x104:x} time 2200"
+        )
         self.assertEqual(
             trace.explain(line, self.parts, self.names),
             "cpu 1, executed start -> other, decoded start+0x2 -> other+0x4 at 2200; "
@@ -543,7 +554,8 @@ class Columns(unittest.TestCase):
     def test_what_is_shown_has_perf_s_times_and_what_differs(self):
         parts = recording(poke(2000, BASE, b"\x90", b"\xcc"))
         branches = trace.parse(
-            f"first 100\nlast 600\nbin: 0 3 20 1\nbin: 1 99 4 0\ndiffers: cpu 1 executed {BASE:x} {BASE:x} clock 600\n"
+            "first 100\nlast 600\nbin: 0 3 20 1\nbin: 1 99 4 0\n"
+            f"differs: cpu 1 executed {BASE:x} {BASE:x} clock 600\n"
         )
         kept = mock.Mock(symbols=lambda: disasm.Symbols([f"{BASE:x} T start"]))
         found = trace.column(
@@ -556,16 +568,20 @@ class Columns(unittest.TestCase):
         self.assertEqual(
             found.differs,
             (
-                "cpu 1, executed start -> start at 2200; applied: the record of start at 2000 (90 -> cc)",
+                "cpu 1, executed start -> start at 2200; applied: the record of start at 2000 (90 "
+                "-> cc)",
             ),
         )
 
 
 class Job(unittest.TestCase):
-    """The guest's part, in a folder of its own instead of /sys, and with nothing that it would do."""
+    """The guest's part, in a folder of its own instead of /sys,
+    and with nothing that it would do.
+    """
 
     STUBS = r"""
-for name in modprobe sleep perf send_out sync taskset mkfifo rm load_begin load_end tracer keys probes; do
+for name in modprobe sleep perf send_out sync taskset mkfifo rm \
+	load_begin load_end tracer keys probes; do
 	eval "$name() { printf '%s ' $name \"\$@\" >&3; printf '\n' >&3; }"
 done
 nproc() { echo 2; }
@@ -1051,7 +1067,8 @@ class Compared(unittest.TestCase):
         found = self.found(
             self.truth,
             [
-                " instruction trace error type 1 time 1.2 cpu 0 ip 0x12 code 5: Failed to get instruction"
+                " instruction trace error type 1 time 1.2 cpu 0 ip 0x12 code 5: Failed to get "
+                "instruction"
             ],
         )
         self.assertEqual((found["errors"], len(found.says)), (1, 1))

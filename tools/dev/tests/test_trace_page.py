@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The page of `make trace`: it shows every branch, every change of text, and what was decoded otherwise."""
+"""The page of `make trace`: it shows every branch, every change of text,
+and what was decoded otherwise.
+"""
 
 import contextlib
 import io
@@ -28,7 +30,9 @@ setUpModule = pages.need_plots
 
 
 def column(name, amiss=0, differs=()):
-    """Two CPUs: one busy all the time, the other in the beginning; changes in the middle, one outside."""
+    """Two CPUs: one busy all the time, the other in the beginning;
+    changes in the middle, one outside.
+    """
     bins = [(0, number, 7, amiss if number == 50 else 0) for number in range(100)] + [
         (1, 0, 300, 0)
     ]

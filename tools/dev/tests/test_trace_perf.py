@@ -42,7 +42,10 @@ def unless_equal(at, to):
 
 
 class Guest:
-    """A loop with a site that changes, a function that it calls, and an exception's handler. Code is what is not a record's."""
+    """A loop with a site that changes, a function that it calls, and an exception's handler.
+
+    Code is what is not a record's.
+    """
 
     def __init__(self):
         self.text, self.log = bytearray(struct.pack("<I", NOP) * (LENGTH // 4)), made.Log()
@@ -86,7 +89,9 @@ class Guest:
         self.did((self.function, 2), (self.returns, 2), (self.again, 1))
 
     def before(self, number):
-        """Once around, with an interrupt now and then: in the middle, where a branch has just led, and a return."""
+        """Once around, with an interrupt now and then:
+        in the middle, where a branch has just led, and a return.
+        """
         self.did((self.loop, 3))
         self.called()
         if number % 7 == 3:
@@ -124,7 +129,9 @@ class Guest:
         self.did((self.down, 2), (self.up, 2))
 
     def whole(self):
-        """The time of the record, for all of it: before, trapped, the record, trapped, an interrupt, after."""
+        """The time of the record, for all of it:
+        before, trapped, the record, trapped, an interrupt, after.
+        """
         for number in range(2000):
             self.before(number)
         self.trapped()

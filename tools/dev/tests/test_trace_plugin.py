@@ -19,7 +19,8 @@ CPU, TIME, TRAP, USER, END = range(0xF0000000, 0xF0000005)
 WORDS = {CPU: 2, TIME: 2, TRAP: 3}
 EXCEPTION = 2
 
-# QEMU's interface, driven by commands on standard input: a register's value, code that is translated or executed, a trap.
+# QEMU's interface, driven by commands on standard input: a register's value, code that is
+# translated or executed, a trap.
 QEMU = r"""
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +31,13 @@ int qemu_plugin_install(uint64_t id, const struct qemu_info *info, int argc, cha
 
 struct qemu_plugin_register { char name[16]; uint64_t value; };
 struct qemu_plugin_insn { uint64_t addr; size_t size; uint8_t bytes[16]; qemu_cb cb; void *data; };
-struct qemu_plugin_tb { uint64_t addr; size_t count; struct qemu_plugin_insn insns[8]; qemu_cb cb; void *data; };
+struct qemu_plugin_tb {
+	uint64_t addr;
+	size_t count;
+	struct qemu_plugin_insn insns[8];
+	qemu_cb cb;
+	void *data;
+};
 
 static struct qemu_plugin_register registers[32];
 static int nr_registers;
@@ -42,17 +49,50 @@ static qemu_trap_cb on_trap;
 static void (*at_end)(void *data);
 
 void qemu_plugin_register_vcpu_init_cb(uint64_t id, qemu_cb cb, void *data) { on_cpu = cb; }
-void qemu_plugin_register_vcpu_tb_trans_cb(uint64_t id, qemu_translated_cb cb, void *data) { on_translated = cb; }
-void qemu_plugin_register_vcpu_discon_cb(uint64_t id, int types, qemu_trap_cb cb, void *data) { on_trap = cb; }
-void qemu_plugin_register_atexit_cb(uint64_t id, void (*cb)(void *data), void *data) { at_end = cb; }
-void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb, qemu_cb cb, int regs, void *data) { tb->cb = cb; tb->data = data; }
-void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn, qemu_cb cb, int regs, void *data) { insn->cb = cb; insn->data = data; }
+void qemu_plugin_register_vcpu_tb_trans_cb(uint64_t id, qemu_translated_cb cb, void *data)
+{
+	on_translated = cb;
+}
+
+void qemu_plugin_register_vcpu_discon_cb(uint64_t id, int types, qemu_trap_cb cb, void *data)
+{
+	on_trap = cb;
+}
+
+void qemu_plugin_register_atexit_cb(uint64_t id, void (*cb)(void *data), void *data)
+{
+	at_end = cb;
+}
+
+void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb, qemu_cb cb,
+					  int regs, void *data)
+{
+	tb->cb = cb;
+	tb->data = data;
+}
+
+void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn, qemu_cb cb,
+					    int regs, void *data)
+{
+	insn->cb = cb;
+	insn->data = data;
+}
+
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb) { return tb->count; }
 uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *tb) { return tb->addr; }
-struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t i) { return (struct qemu_plugin_insn *)&tb->insns[i]; }
+struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t i)
+{
+	return (struct qemu_plugin_insn *)&tb->insns[i];
+}
+
 size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn) { return insn->size; }
 uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn) { return insn->addr; }
-size_t qemu_plugin_insn_data(const struct qemu_plugin_insn *insn, void *dest, size_t len) { memcpy(dest, insn->bytes, len); return len; }
+size_t qemu_plugin_insn_data(const struct qemu_plugin_insn *insn, void *dest, size_t len)
+{
+	memcpy(dest, insn->bytes, len);
+	return len;
+}
+
 struct garray *g_byte_array_new(void) { return calloc(1, sizeof(struct garray)); }
 
 struct garray *g_byte_array_set_size(struct garray *array, unsigned int size)

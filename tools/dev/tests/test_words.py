@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The words of the series: which are marked, where they are looked for, and that the gate tells of them."""
+"""The words of the series: which are marked, where they are looked for,
+and that the gate tells of them.
+"""
 
 import unittest
 

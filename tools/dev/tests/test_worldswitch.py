@@ -71,12 +71,18 @@ class Reading(unittest.TestCase):
         )
 
     def test_a_relocation(self):
-        line = "ffff8000804d8cc8  0000000000000403 R_AARCH64_RELATIVE                        -7fff7fb23000"
+        line = (
+            "ffff8000804d8cc8  0000000000000403 R_AARCH64_RELATIVE                        "
+            "-7fff7fb23000"
+        )
         match = worldswitch.RELOCATED.match(line)
         self.assertEqual((match["at"], match["value"]), ("ffff8000804d8cc8", "-7fff7fb23000"))
 
     def test_a_section(self):
-        line = "  [13] __jump_table      PROGBITS        ffff8000806b3000 6c3000 000014 00   A  0   0  4"
+        line = (
+            "  [13] __jump_table      PROGBITS        ffff8000806b3000 6c3000 000014 00   A  0"
+            "   0  4"
+        )
         self.assertEqual(
             worldswitch.SECTION.match(line).groups(), ("ffff8000806b3000", "6c3000", "000014")
         )

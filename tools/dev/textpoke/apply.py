@@ -29,7 +29,9 @@ FILES, GONE, WHAT = "files", "gone", "what"  # what a plan holds
 
 @dataclass(frozen=True)
 class Standing:
-    """The patches of a tree: those it has, those it lacks, and those that are neither there nor not."""
+    """The patches of a tree: those it has, those it lacks,
+    and those that are neither there nor not.
+    """
 
     there: tuple
     lacking: tuple
@@ -42,14 +44,17 @@ class Standing:
         if self.other:
             raise Fail(
                 USAGE,
-                f"{target} has another version of the series ({self.whose or self.other[0].name} differs there): take that out first",
+                f"{target} has another version of the series ({self.whose or self.other[0].name} "
+                "differs there): take that out first",
             )
         if self.there and self.lacking:
             first = self.lacking[0]
             raise Fail(
                 USAGE,
-                f"{target} has the series, but lacks {len(self.lacking)} of its {len(self.there) + len(self.lacking)} patches, "
-                f"the first of them `{first.subject}`: take out the others with {_how_out(target, is_git, self.there)}, then apply all",
+                f"{target} has the series, but lacks {len(self.lacking)} of its "
+                f"{len(self.there) + len(self.lacking)} patches, "
+                f"the first of them `{first.subject}`: take out the others with "
+                f"{_how_out(target, is_git, self.there)}, then apply all",
             )
         if self.there:
             raise Fail(USAGE, f"{target} has the series already: nothing to do")
@@ -62,7 +67,8 @@ def _begun(target, have):
 class _Look:
     """Takes the patches out again, the last one first, in an index of its own.
 
-    levels: kept path -> the number of the last patch that is in the tree's file, -1 without the file, None if it is another.
+    levels: kept path -> the number of the last patch that is in the tree's file, -1 without the
+    file, None if it is another.
     """
 
     def __init__(self, index, levels):
@@ -101,7 +107,9 @@ class _Look:
 
 
 def _levels(repo, target, after):
-    """See _Look: what a file is after each patch is known, so that it tells itself how far it is."""
+    """See _Look: what a file is after each patch is known,
+    so that it tells itself how far it is.
+    """
     owned = sorted({path for kept in after for path in kept})
     blobs = repo.blobs({path: target / path for path in owned if (target / path).is_file()})
     levels = {path: None if os.path.lexists(target / path) else -1 for path in owned}
@@ -169,7 +177,9 @@ def _stage(target, what, fill, gone=()):
 
 
 def _finish(target):
-    """Move what is staged into place, and remove what is to go; an interrupted command ends here too."""
+    """Move what is staged into place, and remove what is to go;
+    an interrupted command ends here too.
+    """
     plan = target / PLAN
     for at, _, names in os.walk(plan / FILES):
         for name in names:
@@ -245,7 +255,8 @@ def _recover(target):
     if (lock_file := mark.with_name("index.lock")).exists():
         raise Fail(
             INFRA,
-            f"an apply was interrupted in {target}, and git has left {lock_file}: remove it, then run the command again",
+            f"an apply was interrupted in {target}, and git has left {lock_file}: remove it, then "
+            "run the command again",
         )
     if mark.with_name("rebase-apply").exists() and _ours_since(target, before):
         say("undoing an apply that was interrupted")
@@ -283,7 +294,8 @@ def _apply_git(small, target):
             raise
     mark.unlink()
     say(
-        f"the way back: git -C {shlex.quote(str(target))} reset --keep {before[:12]}, or make unapply"
+        f"the way back: git -C {shlex.quote(str(target))} reset --keep {before[:12]}, or make "
+        "unapply"
     )
 
 
@@ -315,12 +327,15 @@ def _how_out(target, is_git, there):
 
 
 def _unapply_git(target, found):
-    """The series' commits off the branch, if they are the last ones there: else only their owner knows what depends on them."""
+    """The series' commits off the branch, if they are the last ones there: else only their owner
+    knows what depends on them.
+    """
     wanted = found.there
     if not _are_last(target, wanted):
         raise Fail(
             USAGE,
-            f"the last {len(wanted)} commits of {target} are not the series alone: take it out with {_by_git(wanted)}",
+            f"the last {len(wanted)} commits of {target} are not the series alone: take it out "
+            f"with {_by_git(wanted)}",
         )
     say(f"taking {len(wanted)} patches out of {target}")
     was = git.head(target)
@@ -365,7 +380,8 @@ def apply(dry=False):
         if dry and _is_interrupted(target, is_git):
             raise Fail(
                 USAGE,
-                f"a command was interrupted in {target}, which `make apply` or `make unapply` brings to an end: nothing was done",
+                f"a command was interrupted in {target}, which `make apply` or `make unapply` "
+                "brings to an end: nothing was done",
             )
         finished, found = _begin(target, is_git), standing(target, version)
         if finished == "apply" and found.there and not found.lacking and not found.other:
@@ -401,7 +417,8 @@ def unapply():
         if found.other:
             raise Fail(
                 USAGE,
-                f"{target} has another version of the series ({found.whose or found.other[0].name} differs there): "
+                f"{target} has another version of the series ({found.whose or found.other[0].name} "
+                "differs there): "
                 "take it out with the tools of that version, or with git",
             )
         if not found.there and not finished:

@@ -26,18 +26,22 @@ class Arch:
     machines: tuple = ()  # other machines of QEMU, on which other lines of the backend are executed
     has_backend: bool = False  # whether the series can change its text
     kunit: tuple = ()  # suites that it has besides those of all
-    kunit_also: tuple = ()  # words on the kernel's command line with which KUnit's suites run once more
+    # words on the kernel's command line with which KUnit's suites run once more
+    kunit_also: tuple = ()
     selftests: tuple = ()  # targets of the kernel's own that make check runs, besides those for all
-    counted: tuple = ()  # of these, TARGET:PROGRAM that count instructions, for a guest of their own that has such a counter
-    isolates: bool = (
-        False  # whether CPUs that run user mode without a tick are left alone when text changes
-    )
-    scripts: tuple = ()  # scripts below the kernel's selftests that need nothing built, for check-full
+    # of these, TARGET:PROGRAM that count instructions, for a guest of their own that has such a
+    # counter
+    counted: tuple = ()
+    # whether CPUs that run user mode without a tick are left alone when text changes
+    isolates: bool = False
+    # scripts below the kernel's selftests that need nothing built, for check-full
+    scripts: tuple = ()
     torture: tuple = ()  # what the torture test has to do here, besides what it does everywhere
     torture_append: str = ""  # words on the kernel's command line for that
     endings: tuple = ()  # how another kernel may go on where this one ends in the middle of a batch
     next_kernel: str = ""  # path in a build folder of what kexec takes, if that is not the image
-    base_fragments: tuple = ()  # fragments without which the base has no tracer: for what is compared with it
+    # fragments without which the base has no tracer: for what is compared with it
+    base_fragments: tuple = ()
     objtool: bool = False  # whether the kernel's build checks noinstr text for it
     llvm: str = ""  # why LLVM=1 is refused; empty: it is not
     lkdtm: str = ""  # why LKDTM's cases cannot be tried; empty: they can
@@ -46,7 +50,9 @@ class Arch:
     )
 
     def __str__(self):
-        """One that differs from an architecture's own, in its machine perhaps, goes by the same name."""
+        """One that differs from an architecture's own, in its machine perhaps,
+        goes by the same name.
+        """
         return self.name
 
     @property
@@ -60,8 +66,8 @@ class Arch:
         return host.CROSS[self.name]
 
 
-# no_timer_check, as KVM's guests have it: where the host is busy too few ticks may come while the kernel waits for
-# them, and it panics ("IO-APIC + timer doesn't work").
+# no_timer_check, as KVM's guests have it: where the host is busy too few ticks may come while the
+# kernel waits for them, and it panics ("IO-APIC + timer doesn't work").
 _X86 = Arch(
     name="x86",
     cross="",
@@ -118,8 +124,8 @@ _ARM64 = Arch(
     # Then backtraces come by NMI, and the overflows of counters, in which the test reads.
     torture=("pseudo-nmis", "calls-nmi"),
     torture_append="irqchip.gicv3_pseudo_nmi=1",
-    # Not by kexec, batch or no batch: with 52 bits of addresses it dies as it copies page tables, with fewer the
-    # second kernel dies when it comes to its timer.
+    # Not by kexec, batch or no batch: with 52 bits of addresses it dies as it copies page tables,
+    # with fewer the second kernel dies when it comes to its timer.
     endings=("crash",),
 )
 
@@ -140,7 +146,8 @@ _RISCV = Arch(
     kunit=("text_poke_slot", "text_poke_catch_up", "text_poke_bpf", "riscv_ftrace"),
     isolates=True,
     base_fragments=("no-preempt",),
-    # It takes vmlinux only, and from vmlinux itself the relocations are removed that the kernel needs to boot.
+    # It takes vmlinux only, and from vmlinux itself the relocations are removed that the kernel
+    # needs to boot.
     endings=("crash", "kexec"),
     next_kernel="vmlinux.relocs",
     lkdtm="Linux 6.12 on RISC-V panics at every BUG(), which it takes for one in an interrupt",

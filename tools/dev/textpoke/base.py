@@ -19,7 +19,8 @@ from .say import run, say
 
 PACKAGE = "linux-source-6.12"
 TARBALL = f"usr/src/{PACKAGE}.tar.xz"
-HOME = "bookworm"  # the release that has the pinned package; a machine of another one has its source all the same
+# the release that has the pinned package; a machine of another one has its source all the same
+HOME = "bookworm"
 SERIES = (6, 12)
 UNPACKED_GIB = 3
 STAMP = ("for", "version", "package", "sha256")  # what is noted of an unpacked base
@@ -52,7 +53,9 @@ def _fields(path):
 
 
 def made_for():
-    """What the series was made for: version, package, sha256, oldest and newest, each '' if not said."""
+    """What the series was made for: version, package, sha256, oldest and newest,
+    each '' if not said.
+    """
     known = _fields(paths.ROOT / "patches/v6.12/base")
     return {
         name: known.get(name, "") for name in ("version", "package", "sha256", "oldest", "newest")
@@ -79,7 +82,8 @@ def describe(base):
         known["newest"] = base.version
     tried = "".join(f"{name}: {known[name]}\n" for name in ("oldest", "newest") if known[name])
     return (
-        f"# SPDX-License-Identifier: GPL-2.0\n# {PACKAGE}, the tarball of which has this sha256; the oldest and the newest that fit\n"
+        "# SPDX-License-Identifier: GPL-2.0\n"
+        f"# {PACKAGE}, the tarball of which has this sha256; the oldest and the newest that fit\n"
         f"version: {base.version}\npackage: {base.package}\nsha256: {base.sha256}\n{tried}"
     )
 
@@ -111,7 +115,9 @@ def _cached(version):
 
 
 def _download(version):
-    """Fetch the wanted version, of whatever release it is; the mirror's own when it has that no longer."""
+    """Fetch the wanted version, of whatever release it is;
+    the mirror's own when it has that no longer.
+    """
     host.room(paths.CACHE, 1, "downloading the base")
     say(f"downloading {PACKAGE} (150 MB)")
     apt = host.release_apt(HOME)
@@ -164,7 +170,8 @@ def _open_package(part):
         deb.unlink()
         raise Fail(
             INFRA,
-            f"{deb.name} from the mirror is not what patches/v6.12/base names: check the machine's apt sources",
+            f"{deb.name} from the mirror is not what patches/v6.12/base names: check the machine's "
+            "apt sources",
         )
     return deb, *good
 
@@ -200,7 +207,8 @@ def _unpack(dest, stamp):
     version = version_of(part)
     part.rename(dest)
     stamp.write_text(
-        f"for: {made_for()['package']}\nversion: {version}\npackage: {deb.name.split('_')[1]}\nsha256: {sha256}\n"
+        f"for: {made_for()['package']}\nversion: {version}\npackage: {deb.name.split('_')[1]}\n"
+        f"sha256: {sha256}\n"
     )
 
 
@@ -259,7 +267,9 @@ def _copy_git(tree, dest):
 
 
 def _copy_plain(tree, dest):
-    """A folder without git cannot tell sources from what was built, so nothing may be built in it."""
+    """A folder without git cannot tell sources from what was built,
+    so nothing may be built in it.
+    """
     if (tree / ".config").exists() or (tree / "include/config").exists():
         raise Fail(
             INFRA, f"{tree} has been built in: run `make mrproper` there, then the command again"

@@ -127,7 +127,10 @@ def _against_call(row, arch, base, series):
 
 
 def _against_idle(row, arch, base, series):
-    """Stalls by the median: the smallest of several maxima says little. A row may aim at some architectures only."""
+    """Stalls by the median: the smallest of several maxima says little.
+
+    A row may aim at some architectures only.
+    """
     if row.limit and arch not in row.limit:
         return "", ""
     here, idle = series.get((row.case, row.metric)), series.get((IDLE, row.metric))
@@ -136,7 +139,9 @@ def _against_idle(row, arch, base, series):
 
 
 def _against_delay(row, arch, base, series):
-    """What traps cost elsewhere: by the median, as of stalls; on x86, whose base traps too, no more than there."""
+    """What traps cost elsewhere: by the median, as of stalls;
+    on x86, whose base traps too, no more than there.
+    """
     here, there = series.get((row.case, row.metric)), base.get((row.case, row.metric))
     if arch in TRAPPING_BASES:
         return "<= 1.0 of base", _verdict(
@@ -238,7 +243,9 @@ GROWTH = (
 
 
 def growth(base, series):
-    """Lines: how time, IPIs and memory grow with the number of functions that are traced; base / series."""
+    """Lines: how time, IPIs and memory grow with the number of functions that are traced;
+    base / series.
+    """
     rows = [("functions traced: base / series", *(name for _, name in GROWTH))]
     for case in SIZES:
         size = case.partition("-")[2] or f"all ({series[('sites', 'functions')][0]})"
@@ -256,7 +263,9 @@ def _smallest(found, case, metric):
 
 
 def profile(found, case):
-    """The functions that took most of a case's time, with their shares of the samples that are named."""
+    """The functions that took most of a case's time,
+    with their shares of the samples that are named.
+    """
     hits = {}
     for (name, metric), values in found.items():
         if name == case and metric.startswith("profile:"):

@@ -62,7 +62,9 @@ INPUT = {
 
 @dataclass
 class Result:
-    """How a boot went. code is the exit code, verdict the guest's own status, None if it gave none."""
+    """How a boot went. code is the exit code, verdict the guest's own status,
+    None if it gave none.
+    """
 
     code: int
     reason: str
@@ -134,7 +136,8 @@ def enough_cores(smp):
     return free
 
 
-# Every instruction takes a ns of the guest's time, which passes at no other pace. It can be counted then.
+# Every instruction takes a ns of the guest's time, which passes at no other pace. It can be counted
+# then.
 COUNTED = "-icount shift=0,sleep=off"
 
 
@@ -174,7 +177,9 @@ def words(qemu_args):
 
 
 def compose(arch, image, initrd, smp=2, append="", qemu_args="", mem=MEMORY, mode=BATCH, free=1):
-    """QEMU's command, to be run in a folder of its own. pvpanic does not stop the guest: its report comes first."""
+    """QEMU's command, to be run in a folder of its own. pvpanic does not stop the guest:
+    its report comes first.
+    """
     return [
         arch.qemu,
         "-M",
@@ -234,7 +239,8 @@ def qemu_version(program):
         wanted = ".".join(map(str, OLDEST_QEMU))
         raise Fail(
             MISSING,
-            f"{program} is too old ({line}): it loses changes to code that another CPU is translating; "
+            f"{program} is too old ({line}): it loses changes to code that another CPU is "
+            "translating; "
             f"install QEMU {wanted} or newer, as `make setup` does",
         )
     return line
@@ -399,7 +405,9 @@ class Run:
         (self.folder / "registers.txt").write_text(said or "QEMU did not answer\n")
 
     def _save_tasks(self):
-        """What every task waits for, if the guest's kernel still listens to its console: SysRq-t."""
+        """What every task waits for, if the guest's kernel still listens to its console:
+        SysRq-t.
+        """
         if not self.sysrq:
             self.qmp.ask("chardev-send-break", id="console")
         self.process.stdin.write(f"{self.sysrq}t".encode())
@@ -462,7 +470,10 @@ def _went_wrong(panicked, restarted, timed_out, verdict, shutdown, status):
 
 
 def judge(panicked, restarted, timed_out, verdict, shutdown, status=0):
-    """(code, reason, verdict) from what is known. The worst wins: a panic after a good verdict is a panic."""
+    """(code, reason, verdict) from what is known.
+
+    The worst wins: a panic after a good verdict is a panic.
+    """
     number = int(verdict) if re.fullmatch(r"\d{1,3}", verdict) else None
     if wrong := _went_wrong(panicked, restarted, timed_out, verdict, shutdown, status):
         return *wrong, number
@@ -599,7 +610,9 @@ def boot(
 
 
 def identity(arch, kernel_path, initrd, append="", smp=2, qemu_args="", mem=MEMORY, **how):
-    """All that goes into a boot, as parts to be hashed: not where it lies, nor how busy this machine is."""
+    """All that goes into a boot, as parts to be hashed:
+    not where it lies, nor how busy this machine is.
+    """
     arch = arches.get(arch)
     command = compose(arch, "kernel", initrd and "initrd", smp, append, qemu_args, mem)
     _good_qemu(arch)
@@ -628,7 +641,8 @@ def report(result):
         else ""
     )
     say(
-        f"{result.reason} ({result.seconds:.0f} s, {result.qemu}){complaints}{where}; console log: {result.log}"
+        f"{result.reason} ({result.seconds:.0f} s, {result.qemu}){complaints}{where}; console log: "
+        f"{result.log}"
     )
     if result.code != OK:
         say(f"once more: {result.folder / reproduce.NAME}")

@@ -60,7 +60,9 @@ class Case:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a case went on one kernel: a status, that status or the end of its guest in a word, and what there is to say."""
+    """How a case went on one kernel: a status, that status or the end of its guest in a word,
+    and what there is to say.
+    """
 
     status: str
     word: str
@@ -107,7 +109,8 @@ def load(name, only=""):
     if not wanted:
         raise Fail(
             USAGE,
-            f"CASE={only} matches none of the cases: {', '.join(folder.name for folder in folders)}",
+            f"CASE={only} matches none of the cases: "
+            f"{', '.join(folder.name for folder in folders)}",
         )
     return [case for folder in wanted for case in boots(folder, name)]
 

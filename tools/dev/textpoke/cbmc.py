@@ -165,7 +165,9 @@ def _place(folder, texts):
 
 
 def _includes(harness, folders):
-    """Where headers are looked for: in each folder as the kernel does it, and beside the sources."""
+    """Where headers are looked for: in each folder as the kernel does it,
+    and beside the sources.
+    """
     beside = dict.fromkeys(str(Path(name).parent) for name in harness.sources)
     yield f"-I{harness.path.parent / harness.arch}"
     for folder in folders:
@@ -240,7 +242,9 @@ def mutants(folder=FOLDER):
 
 
 def parts():
-    """What the results are made from (see made.py): the harnesses, and all of the tree that they may include."""
+    """What the results are made from (see made.py):
+    the harnesses, and all of the tree that they may include.
+    """
 
     def wanted(path, _):
         return not path.startswith(

@@ -41,7 +41,8 @@ from .say import run as command
 from .say import say, working
 
 UNIT_TESTS = paths.DEV / "tests"
-# Ends of guests: those that each machine has its own way for, and the others, which one machine shows for all.
+# Ends of guests: those that each machine has its own way for, and the others, which one machine
+# shows for all.
 ENDS, SAME_ENDS, SHOWS_THESE = ("Machine",), ("Guest",), "x86"
 # unittest's words: the test, and the error that ended it.
 WRONG = re.compile(r"(FAIL|ERROR): |[\w.]*(Error|Fail): ")
@@ -97,7 +98,8 @@ def _unit_tests(prefix, env=None):
 
 
 def boots_guest(name, kdir, append="", smp=2, paging=""):
-    """What boots the kernel to our init with all its CPUs, with that paging, and looks for complaints.
+    """What boots the kernel to our init with all its CPUs, with that paging,
+    and looks for complaints.
 
     Its CPUs take turns where its text changes meanwhile, as in all tests: see tests.in_guest().
     """
@@ -216,7 +218,10 @@ def _all_of(store, name, parts):
 
 
 def _taking_turns(store, name, kdir):
-    """Tests whose guests' CPUs take turns: each needs one of ours. What takes longest comes first."""
+    """Tests whose guests' CPUs take turns: each needs one of ours.
+
+    What takes longest comes first.
+    """
     left_out, ftracetest = tests.ftracetest_guests(name, kdir)
     own = tests.install_selftests(name, kdir, tests.OWN)
     ends = ENDS + SAME_ENDS * (name == SHOWS_THESE)

@@ -28,7 +28,9 @@ class Entry:
 
 
 def _comment(text):
-    """The lines of the first comment that is longer than one line, without ` *`; the SPDX line is none."""
+    """The lines of the first comment that is longer than one line, without ` *`;
+    the SPDX line is none.
+    """
     match = re.search(r"^/\*\n(.*?)^ \*/", text, re.S | re.M)
     return [line[2:] for line in match[1].splitlines()] if match else []
 
@@ -53,7 +55,9 @@ def one_line(text):
 
 
 def result(name, wanted, run):
-    """One result. run gives what it found as a sentence, or '' if everything holds; wanted says whether it is to hold."""
+    """One result. run gives what it found as a sentence, or '' if everything holds;
+    wanted says whether it is to hold.
+    """
     try:
         found = run()
     except Fail as failure:
@@ -73,6 +77,8 @@ def broken(path, sentence):
 
 
 def all_at_once(checks):
-    """The results of functions, in their order, on all CPUs; what takes long runs outside of Python."""
+    """The results of functions, in their order, on all CPUs;
+    what takes long runs outside of Python.
+    """
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         yield from pool.map(lambda check: check(), checks)

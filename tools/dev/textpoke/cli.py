@@ -19,12 +19,14 @@ from .errors import INFRA, INTERRUPTED, OK, UNREAD, USAGE, Fail
 from .say import say
 
 VARIABLES = {
-    "ARCH": "x86, arm64 (default; all for check, check-full, mutants), riscv or powerpc; i386 for kernels of 32 bits",
+    "ARCH": "x86, arm64 (default; all for check, check-full, mutants), riscv or powerpc; i386 for "
+    "kernels of 32 bits",
     "LLVM": "1: build with clang",
     "KERNEL": "your own Linux 6.12.y tree: the base to build, or what `apply` and `unapply` change",
     "BASE": "1: the same on the unpatched kernel",
     "FLAVOUR": "Debian's kernel that `deb` goes by: cloud (default where Debian has it) or generic",
-    "DEBUG": "1: packages with BTF and debug information, which take three times as long; not from the environment",
+    "DEBUG": "1: packages with BTF and debug information, which take three times as long; not from "
+    "the environment",
     "KDIR": "the kernel to boot: a build folder (default: build/<arch>)",
     "INITRD": "the initramfs to boot (default: our own)",
     "SMP": "how many CPUs the guest has (default: 2)",
@@ -32,11 +34,13 @@ VARIABLES = {
     "QEMU_ARGS": "more arguments for QEMU",
     "TIMEOUT": "seconds until a guest counts as hung; of a test, if that is more than it has",
     "MINUTES": "how long torture goes on (default: 2)",
-    "ONLY": "the steps of check and check-full (`arm64: KASAN*`) or the mutants (`no-sync-*`) to do, as a pattern",
+    "ONLY": "the steps of check and check-full (`arm64: KASAN*`) or the mutants (`no-sync-*`) to "
+    "do, as a pattern",
     "CASE": "the cases to try: what their names begin with (`28`; default: all)",
     "LIST": "1: name the steps of check or check-full, and which of them are still to do",
     "FRESH": "1: do everything, also what is unchanged since it passed",
-    "DATA": "the recording that `page` shows: a file or folder of perf record --kcore; not from the environment",
+    "DATA": "the recording that `page` shows: a file or folder of perf record --kcore; not from "
+    "the environment",
     "OUT": "the folder that `series` writes (default: build/series); not from the environment",
     "COMPARE": "the bench.json of an earlier `bench`, to compare with; not from the environment",
     "DRY": "1: only say what `apply` would do",
@@ -154,7 +158,8 @@ COMMANDS = {
         one=False,
     ),
     "check-full": Command(
-        "all that, and kernels of other kinds, every patch, sparse and the like: hours; goes on where it was",
+        "all that, and kernels of other kinds, every patch, sparse and the like: hours; goes on "
+        "where it was",
         "ARCH KERNEL ONLY LIST FRESH TIMEOUT",
         _pass("full", "main"),
         one=False,
@@ -166,7 +171,8 @@ COMMANDS = {
         lambda options: _kernel(options, True),
     ),
     "deb": Command(
-        "build/deb/<arch>-<flavour>: packages for Debian of a kernel with the series, configured as Debian's own, and of its perf",
+        "build/deb/<arch>-<flavour>: packages for Debian of a kernel with the series, configured "
+        "as Debian's own, and of its perf",
         "ARCH FLAVOUR DEBUG KERNEL",
         _pass("deb", "main"),
     ),
@@ -220,13 +226,15 @@ COMMANDS = {
         True,
     ),
     "trace": Command(
-        "hardware trace made under QEMU: is it decoded as it was executed, and do the records say what was?",
+        "hardware trace made under QEMU: is it decoded as it was executed, and do the records say "
+        "what was?",
         "ARCH KERNEL BASE KDIR APPEND TIMEOUT",
         _pass("trace", "main"),
         True,
     ),
     "page": Command(
-        "what a recording of your own says of text pokes, as a page beside it: tools/dev/tp page perf.data",
+        "what a recording of your own says of text pokes, as a page beside it: tools/dev/tp page "
+        "perf.data",
         "DATA",
         _pass("recorded", "main"),
         uses_build=False,
@@ -274,9 +282,12 @@ def usage():
     variables = "\n".join(f"  {name:12} {text}" for name, text in VARIABLES.items())
     codes = "\n".join(f"  {code:<12} {text}" for code, text in errors.MEANING.items())
     return (
-        f"make COMMAND [NAME=value ...]   or   tools/dev/tp COMMAND [NAME=value ...]\n\ncommands\n{commands}\n\n"
-        f"options\n{variables}\n\nexit codes of tools/dev/tp (make prints it as `Error N` and itself exits with 2)\n{codes}\n\n"
-        "Each command installs the packages it lacks (as root; else it names the command to run) and fetches\n"
+        "make COMMAND [NAME=value ...]   or   tools/dev/tp COMMAND [NAME=value ...]\n\ncommands\n"
+        f"{commands}\n\n"
+        f"options\n{variables}\n\nexit codes of tools/dev/tp (make prints it as `Error N` and "
+        f"itself exits with 2)\n{codes}\n\n"
+        "Each command installs the packages it lacks (as root; else it names the command to run) "
+        "and fetches\n"
         f"the base, Linux 6.12, once. The cache is {paths.CACHE} (TEXT_POKE_CACHE).\n"
         "`tools/dev/tp help COMMAND` tells more of one; `tools/dev/tp --version` tells the version."
     )
@@ -341,7 +352,8 @@ def _from_environment(command):
     for option in filter(os.environ.__contains__, command.options.split()):
         if option in ASKED and option not in named:
             say(
-                f"{option}={os.environ[option]} of the environment is left alone: give it behind the command if it is meant"
+                f"{option}={os.environ[option]} of the environment is left alone: give it behind "
+                "the command if it is meant"
             )
         else:
             yield option, os.environ[option]
@@ -373,7 +385,9 @@ def parse(words):
 
 
 def _settle(command, options):
-    """Our modules see the options in the environment; the programs we start do not see those that are ours alone."""
+    """Our modules see the options in the environment;
+    the programs we start do not see those that are ours alone.
+    """
     for name in PRIVATE:
         os.environ.pop(name, None)
     os.environ.pop("KERNEL", None)
@@ -406,7 +420,9 @@ def _unread():
 
 
 def _unforeseen(error):
-    """What is no sentence yet: the system's errors are as good as one, all others are mistakes in these tools."""
+    """What is no sentence yet: the system's errors are as good as one,
+    all others are mistakes in these tools.
+    """
     if failure := errors.of_system(error):
         return failure
     traceback.print_exc()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The guest's console: kept in a log, shown as it comes, searched for what a kernel says when it is unwell.
+"""The guest's console: kept in a log, shown as it comes,
+searched for what a kernel says when it is unwell.
 
 No verdict is read from here. A panic line only tells that a guest whose panic device
 and reboot do not work is not going to come back.

@@ -59,7 +59,9 @@ class Lines:
     branches: dict = field(default_factory=dict)
 
     def add(self, number, count, branches):
-        """What one compilation of a line says in one run; a function may have been compiled more than once."""
+        """What one compilation of a line says in one run;
+        a function may have been compiled more than once.
+        """
         self.count[number] += count
         known = self.branches.get(number, [])
         if len(known) == len(branches):
@@ -78,8 +80,8 @@ class Lines:
     def all_ways(self, number):
         """Whether a line was executed, in each of its branches.
 
-        What returns a constant often has no code of its own: then it was if the condition in front of it,
-        which has, was both true and false.
+        What returns a constant often has no code of its own: then it was if the condition in front
+        of it, which has, was both true and false.
         """
         if number in self.count:
             return self.count[number] > 0 and all(self.branches[number])
@@ -112,7 +114,9 @@ def read(text, wanted, found):
 
 
 def _gcov(arch, data, notes):
-    """gcov's words about one object, of which the data is from a guest and the notes from the build."""
+    """gcov's words about one object, of which the data is from a guest and the
+    notes from the build.
+    """
     folder = data.parent
     shutil.copy(notes, folder / f"{data.stem}.gcno")
     return output(
@@ -176,7 +180,9 @@ def accepted(text, name):
 
 
 def errors_not_hit(name, source, lines, known):
-    """The lines of a file that give an error and did not, or not in every way; without those that are known."""
+    """The lines of a file that give an error and did not, or not in every way;
+    without those that are known.
+    """
     return [
         f"{name}:{number}: {line}"
         for number, line in error_lines(source)

@@ -17,7 +17,9 @@ def code(text):
 
 
 def body(text, name):
-    """What stands between the braces of a function, without comments and strings; None: the text does not define it."""
+    """What stands between the braces of a function, without comments and strings; None:
+    the text does not define it.
+    """
     start = rf"^(?![ \t#])[^;{{}}#]*?\b{name}\([^;{{}}]*\)\s*"
     match = re.search(start + r"(?:\n\{\n(.*?)^\}|\{([^{}\n]*)\})", code(text), re.S | re.M)
     return match and (match[1] or match[2] or "")

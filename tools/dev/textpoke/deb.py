@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""`make deb`: the kernel with the series as Debian packages, configured as Debian's own, and its perf.
+"""`make deb`: the kernel with the series as Debian packages, configured as Debian's own,
+and its perf.
 
 The configuration is the one that Debian built its kernel of that flavour with (linux-config-6.12),
 with what tools/dev/deb/*.config says on top; what Kconfig does not grant of it is named. Upstream's
@@ -35,7 +36,8 @@ UNSET = (
     "KDEB_SOURCENAME",
     "KDEB_HOOKDIR",
 )
-# Its maker's name, and that it is of no release of Debian's. zstd, for xz takes its time over debug information.
+# Its maker's name, and that it is of no release of Debian's. zstd, for xz takes its time over debug
+# information.
 PACKED = {
     "DEBFULLNAME": "Text Poke",
     "DEBEMAIL": "text-poke@localhost",
@@ -44,22 +46,27 @@ PACKED = {
 }
 # GiB that the whole takes: without debug information, and with it.
 ROOM = {"cloud": (6, 20), "generic": (14, 60)}
-# What a distribution's kernel is asked for: where Debian's configuration has one of these it has to come about.
+# What a distribution's kernel is asked for: where Debian's configuration has one of these it has to
+# come about.
 WANTED = re.compile(
-    "TEXT_POKE|NO_HZ_FULL|LIVEPATCH|X86_KERNEL_IBT|ARM64_BTI_KERNEL|MITIGATION_(RETHUNK|RETPOLINE|CALL_DEPTH_TRACKING|PAGE_TABLE_ISOLATION)|"
-    "UNMAP_KERNEL_AT_EL0|XEN_PV|KVM|ARM_SDE_INTERFACE|CORESIGHT|PREEMPT_DYNAMIC|SECURITY_LOCKDOWN_LSM|FUNCTION_TRACER|DYNAMIC_FTRACE|"
-    "KPROBES|KPROBE_EVENTS|JUMP_LABEL|BPF_SYSCALL|BPF_JIT|FUNCTION_GRAPH_TRACER|HOTPLUG_CPU|KEXEC|KEXEC_FILE|CRASH_DUMP|MODULES|"
+    "TEXT_POKE|NO_HZ_FULL|LIVEPATCH|X86_KERNEL_IBT|ARM64_BTI_KERNEL|"
+    "MITIGATION_(RETHUNK|RETPOLINE|CALL_DEPTH_TRACKING|PAGE_TABLE_ISOLATION)|"
+    "UNMAP_KERNEL_AT_EL0|XEN_PV|KVM|ARM_SDE_INTERFACE|CORESIGHT|PREEMPT_DYNAMIC|"
+    "SECURITY_LOCKDOWN_LSM|FUNCTION_TRACER|DYNAMIC_FTRACE|KPROBES|KPROBE_EVENTS|JUMP_LABEL|"
+    "BPF_SYSCALL|BPF_JIT|FUNCTION_GRAPH_TRACER|HOTPLUG_CPU|KEXEC|KEXEC_FILE|CRASH_DUMP|MODULES|"
     "DEBUG_INFO_BTF"
 )
 # What compilers and other tools are like is not asked for.
 TOOLS = re.compile(
-    r"(CC|GCC|CLANG|AS|LD|LLD|RUSTC|PAHOLE|TOOLS|BINDGEN|HAVE|ARCH_HAS|ARCH_WANT|ARCH_SUPPORTS)_|.*_HAS_|GCC\d+_"
+    r"(CC|GCC|CLANG|AS|LD|LLD|RUSTC|PAHOLE|TOOLS|BINDGEN|HAVE|ARCH_HAS|ARCH_WANT|ARCH_SUPPORTS)_"
+    r"|.*_HAS_|GCC\d+_"
 )
-# Among the headers are programs for the machine that they are for. One of them, sign-file, is linked with OpenSSL, of which
-# there is but this machine's own here.
+# Among the headers are programs for the machine that they are for. One of them, sign-file, is
+# linked with OpenSSL, of which there is but this machine's own here.
 SSL = {"bookworm": ("libssl-dev", "libssl3"), "trixie": ("libssl-dev", "libssl3t64")}
 COMPILER = """#!/bin/sh
-exec {compiler} -isystem {top}/usr/include -isystem {top}/usr/include/{triplet} "$@" -L{top}/usr/lib/{triplet} -Wl,--allow-shlib-undefined
+exec {compiler} -isystem {top}/usr/include -isystem {top}/usr/include/{triplet} "$@" \
+-L{top}/usr/lib/{triplet} -Wl,--allow-shlib-undefined
 """
 NOT_FOR_USE = "linux-libc-dev"  # bindeb-pkg makes it as well; it would take the place of Debian's
 
@@ -133,7 +140,9 @@ class Deb:
 
     @property
     def version(self):
-        """The packages' own: above Debian's of the same Linux, and below that of a release of the series to come."""
+        """The packages' own: above Debian's of the same Linux,
+        and below that of a release of the series to come.
+        """
         said = re.match(r"Text Poke (\d[\w.]*)( \(not)?", paths.noted(paths.ROOT / "NEWS"))
         own = (said[1] + "~dev" * bool(said[2])) if said else "0"
         return f"{bases.version_of(self.source)}+textpoke{own}-1"
@@ -146,7 +155,9 @@ class Deb:
 
 
 def best(offered, wanted):
-    """The version of a package to take: the wanted one, or one of the same Linux, or the newest, which comes first."""
+    """The version of a package to take: the wanted one, or one of the same Linux, or the newest,
+    which comes first.
+    """
     same = [version for version in offered if version.split("-")[0] == wanted.split("-")[0]]
     return wanted if wanted in offered else next(iter(same or offered), None)
 
@@ -241,7 +252,9 @@ def composed(theirs, own):
 
 
 def lost(theirs, own, got):
-    """(what has to be and is not, what else is not) of the settings that were asked for, as words."""
+    """(what has to be and is not, what else is not) of the settings that were asked for,
+    as words.
+    """
     asked = {
         name: value for name, value in kernel.settings(theirs).items() if not TOOLS.match(name)
     } | kernel.settings(own)
@@ -263,7 +276,8 @@ def _check(deb, theirs, own):
     if grave:
         raise Fail(
             INFRA,
-            f"the configuration of {deb.name} lacks {' '.join(grave)}, which it has to have: see {deb.kdir / '.config'}",
+            f"the configuration of {deb.name} lacks {' '.join(grave)}, which it has to have: see "
+            f"{deb.kdir / '.config'}",
         )
     if rest:
         some = " ".join(rest[:8]) + (
@@ -276,7 +290,10 @@ def _check(deb, theirs, own):
 
 
 def words(deb):
-    """The variables that every make of it is given. No ccache: nothing of it is ever compiled twice."""
+    """The variables that every make of it is given.
+
+    No ccache: nothing of it is ever compiled twice.
+    """
     return [
         f"O={deb.kdir}",
         f"ARCH={deb.arch.name}",
@@ -316,7 +333,8 @@ def configure(deb, theirs):
     if paths.noted(asked) != whole or not (deb.kdir / ".config").exists():
         (deb.kdir / ".config").write_text(whole)
     say(
-        f"configuring the {deb.name} kernel as Debian's {OFFERS[deb.arch.name].flavours[deb.flavour]}"
+        f"configuring the {deb.name} kernel as Debian's "
+        f"{OFFERS[deb.arch.name].flavours[deb.flavour]}"
     )
     _make(deb, "olddefconfig", "configuring", "config")
     _check(deb, theirs, own)
@@ -324,7 +342,9 @@ def configure(deb, theirs):
 
 
 def compiler(deb):
-    """The folder of a compiler that finds the architecture's own OpenSSL; it goes by the same name, so that nothing is compiled again."""
+    """The folder of a compiler that finds the architecture's own OpenSSL; it goes by the same name,
+    so that nothing is compiled again.
+    """
     name, guest = f"{deb.arch.cross}gcc", perf.GUESTS[deb.arch.name]
     top = host.unpack_foreign(
         SSL[guest.suite],
@@ -422,7 +442,8 @@ def _build(deb, theirs):
         host.room(deb.folder, ROOM[deb.flavour][deb.debug], f"building the {deb.name} packages")
     configure(deb, theirs)
     say(
-        f"building the {deb.name} kernel and its modules, log in {deb.log('build')}; interrupted, it goes on where it was"
+        f"building the {deb.name} kernel and its modules, log in {deb.log('build')}; interrupted, "
+        "it goes on where it was"
     )
     _make(deb, "all", "building", "build")
     names = _package_kernel(deb)
@@ -474,7 +495,10 @@ def main(options):
     for path in found:
         print(path)
     print(
-        f"\nTo install them, on {deb.arch.debarch}:\n\n    sudo apt install {' '.join(_shown(path) for path in found if '-dbg_' not in path.name)}\n\n"
-        "then restart; Debian's kernels stay, and can be chosen at the boot menu. `perf_textpoke` is the perf of the same tree.",
+        f"\nTo install them, on {deb.arch.debarch}:\n\n"
+        "    sudo apt install "
+        f"{' '.join(_shown(path) for path in found if '-dbg_' not in path.name)}\n\n"
+        "then restart; Debian's kernels stay, and can be chosen at the boot menu. `perf_textpoke` "
+        "is the perf of the same tree.",
         flush=True,
     )

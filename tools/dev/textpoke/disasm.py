@@ -50,7 +50,9 @@ MACHINES = {
 
 @dataclass(frozen=True)
 class Instruction:
-    """text, and for a branch the distance to its target; pointer is the value of data of its size."""
+    """text, and for a branch the distance to its target;
+    pointer is the value of data of its size.
+    """
 
     text: str
     distance: int | None = None

@@ -27,7 +27,8 @@ mount --bind "$1" "$0/{CACHE}"
 mount --rbind /dev "$0/dev"
 mount -t proc proc "$0/proc"
 mount -t sysfs sysfs "$0/sys"
-exec chroot "$0" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM=dumb LC_ALL=C.UTF-8 \\
+exec chroot "$0" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
+TERM=dumb LC_ALL=C.UTF-8 \\
 	TEXT_POKE_CACHE=/{CACHE} sh -c "cd /{CLONE} && $2"
 """
 

@@ -17,7 +17,8 @@ ARMED = "the text is full of traps"
 PANICKED = "Kernel panic - not syncing: sysrq triggered crash"
 # What a trap that nobody handles makes the kernel say.
 UNHANDLED = re.compile(
-    r"int3: \d|Kernel BUG|Unexpected kernel BRK|Unhandled .*trap|Oops: int3|recursive fault|BUG: stack guard"
+    r"int3: \d|Kernel BUG|Unexpected kernel BRK|Unhandled .*trap|Oops: int3|recursive fault|BUG: "
+    r"stack guard"
 )
 RESERVED = "crashkernel=256M"
 # The words that the second kernel knows itself by.

@@ -45,7 +45,9 @@ PERMISSION = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
 def of_system(error):
-    """An error of the operating system's as a Fail; every other exception is none, for it is a mistake in these tools."""
+    """An error of the operating system's as a Fail;
+    every other exception is none, for it is a mistake in these tools.
+    """
     if not isinstance(error, OSError) or error.errno is None:
         return None
     where = " and ".join(

@@ -59,7 +59,8 @@ class Variant:
     parts: tuple = ("KUnit", "selftests")
 
 
-# Each of the two PCI devices of a guest needs a bridge there, and to power off needs a management controller.
+# Each of the two PCI devices of a guest needs a bridge there, and to power off needs a management
+# controller.
 BARE_METAL = (
     "-device",
     "pnv-phb,chip-id=0,index=0",
@@ -282,12 +283,15 @@ def _releases(report):
 
 # Packages
 
-# Flavour, and whether with debug information, of what is installed and booted; riscv's and powerpc's are only built.
+# Flavour, and whether with debug information, of what is installed and booted; riscv's and
+# powerpc's are only built.
 PACKAGES = (("cloud", False), ("cloud", True))
 
 
 def _packages(report, names):
-    """The packages of `make deb`; where there is a Debian for them they are installed, and its tools used."""
+    """The packages of `make deb`; where there is a Debian for them they are installed,
+    and its tools used.
+    """
     for name in names:
         boots = name in installed.ARCHES
         for flavour, debug in PACKAGES if boots else ((deb.flavour_of(name), False),):
@@ -313,7 +317,9 @@ def _packages(report, names):
 
 
 def built_for(patch):
-    """The architectures that can tell whether a patch builds: its own, or all if it changes what they share."""
+    """The architectures that can tell whether a patch builds:
+    its own, or all if it changes what they share.
+    """
     code = [path for path in (*patch.changes, *patch.adds) if path.endswith(CODE)]
     code = [
         path for path in code if path.split("/")[0] not in ("Documentation", "samples", "tools")
@@ -326,7 +332,9 @@ def built_for(patch):
 
 
 def _trees():
-    """(number, patch, tree) of the series: a tree is all that is built after a patch, whatever change logs say."""
+    """(number, patch, tree) of the series:
+    a tree is all that is built after a patch, whatever change logs say.
+    """
     base = bases.current()
     with series.micro(base.path, base.version) as small:
         trees = small.repo("rev-parse", *(f"{commit}^{{tree}}" for commit in small.commits)).split()

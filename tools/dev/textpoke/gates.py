@@ -16,7 +16,8 @@ CREATES = re.compile(
 )
 # Written so that no pattern matches its own text.
 FOREIGN = re.compile(
-    r"(?<![\w.)}\-/])/(?:[w]ork|[r]oot|[h]ome/\w+)/|(?:[\w-]+\.)*(?:[d]ebian|[p]ypi|[n]pmjs)\.(?:org|com)\b|\b[d]ocker\.io\b",
+    r"(?<![\w.)}\-/])/(?:[w]ork|[r]oot|[h]ome/\w+)/|(?:[\w-]+\.)*(?:[d]ebian|[p]ypi"
+    r"|[n]pmjs)\.(?:org|com)\b|\b[d]ocker\.io\b",
     re.I,
 )
 TEXT_LIMIT = 1 << 20
@@ -37,7 +38,9 @@ def hunks_only_change():
 
 
 def variants_stand_in():
-    """Each variant is for other versions than the patch, in files of upstream's that it changes, and not older than the patch."""
+    """Each variant is for other versions than the patch, in files of upstream's that it changes,
+    and not older than the patch.
+    """
     made, have = bases.made_for()["version"], patches.kept()
     for patch in patches.load():
         for variant in patch.variants:
@@ -53,7 +56,8 @@ def variants_stand_in():
             if ours := [path for path in variant.hunks if path in have]:
                 raise patches.bad(
                     variant.name(patch),
-                    f"has a hunk for {ours[0]}, which is kept, and the same in each version: remove it",
+                    f"has a hunk for {ours[0]}, which is kept, and the same in each version: "
+                    "remove it",
                 )
             first = patches.RANGE.fullmatch(variant.range)[1]
             patch.at(f"6.12.{first}")
@@ -71,28 +75,35 @@ def _not_two_for_one(patch):
             ):
                 raise patches.bad(
                     other.name(patch),
-                    f"and {one.name(patch)} have hunks for {min(both)} in one version: put them apart",
+                    f"and {one.name(patch)} have hunks for {min(both)} in one version: put them "
+                    "apart",
                 )
 
 
 def all_counted():
-    """The patches are numbered from one on, without a gap, in whole parts, and nothing lies beside them that is left out."""
+    """The patches are numbered from one on, without a gap, in whole parts,
+    and nothing lies beside them that is left out.
+    """
     patches.check_parts(patches.load())
     if strange := patches.strangers():
         raise patches.bad(
             strange[0],
-            "is no patch, no variant of one and not the base: name it NNNN-subject.patch, or remove it",
+            "is no patch, no variant of one and not the base: name it NNNN-subject.patch, or "
+            "remove it",
         )
     for number, path in enumerate(patches.files(), 1):
         if int(path.name[:4]) != number:
             raise patches.bad(
                 path.name,
-                f"is number {number} of the series, by its place: run `make tree` and `make refresh`",
+                f"is number {number} of the series, by its place: run `make tree` and `make "
+                "refresh`",
             )
 
 
 def owned_once():
-    """Every kept file is added by one patch, before others change it, and every patch's file is there."""
+    """Every kept file is added by one patch, before others change it,
+    and every patch's file is there.
+    """
     series.load()
 
 
@@ -136,7 +147,9 @@ def am_agrees():
 
 
 def _plain(data):
-    """A patch without what another base alone changes: line numbers, what they are in, and blob ids."""
+    """A patch without what another base alone changes:
+    line numbers, what they are in, and blob ids.
+    """
     return re.sub(rb"^(@@ -)[\d, +-]+( @@).*|^index .*\n", rb"\1\2", data, flags=re.M)
 
 
@@ -162,7 +175,9 @@ def refresh_is_identity():
 
 
 def _listed():
-    """The files of this repository; of one that came without git all that is there, but for what is generated."""
+    """The files of this repository; of one that came without git all that is there,
+    but for what is generated.
+    """
     if git.is_work_tree(paths.ROOT):
         return bases.sources(paths.ROOT)
     found = (
@@ -195,7 +210,8 @@ def no_foreign_names():
             if ours and (found := FOREIGN.search(line)):
                 raise Fail(
                     TEST_FAILED,
-                    f"{name}:{number} has `{found[0]}`: a machine's path or a package host does not belong here",
+                    f"{name}:{number} has `{found[0]}`: a machine's path or a package host does "
+                    "not belong here",
                 )
 
 
@@ -208,7 +224,9 @@ def _added_lines(diff):
 
 
 def _texts_of_series():
-    """(name, text) of all that the series brings: kept files, change logs and added lines of hunks."""
+    """(name, text) of all that the series brings:
+    kept files, change logs and added lines of hunks.
+    """
     yield from (
         (path, git.decode(file.read_bytes())) for path, file in sorted(patches.kept().items())
     )
@@ -237,12 +255,15 @@ def overlay_is_apart():
 
 
 def words_are_plain():
-    """Comments, documents and change logs have none of the words that tools/dev/terms.md gives others for."""
+    """Comments, documents and change logs have none of the words that
+    tools/dev/terms.md gives others for.
+    """
     if found := list(words.found()):
         path, line, word = found[0]
         raise Fail(
             TEST_FAILED,
-            f"{path}:{line} has `{word}`, the first of {len(found)} words to write otherwise: see tools/dev/terms.md",
+            f"{path}:{line} has `{word}`, the first of {len(found)} words to write otherwise: see "
+            "tools/dev/terms.md",
         )
 
 

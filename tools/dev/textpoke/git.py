@@ -121,7 +121,9 @@ def encode(text):
 
 
 def porcelain(tree, *words, data=b"", clean=True, **env):
-    """An ordinary git command in a working tree, and in no other one above it; clean=False lets the user's configuration in."""
+    """An ordinary git command in a working tree, and in no other one above it;
+    clean=False lets the user's configuration in.
+    """
     options = (*OPTIONS, *FAST) if clean else OPTIONS
     env["GIT_CEILING_DIRECTORIES"] = str(Path(tree).resolve().parent)
     return decode(_call(["git", *options, "-C", str(tree), *words], data, _environment(env, clean)))
@@ -152,7 +154,8 @@ def head(tree):
     except GitError:
         raise Fail(
             USAGE,
-            f"{tree} is on a branch that has no commit: commit something there, or check out a branch that has one",
+            f"{tree} is on a branch that has no commit: commit something there, or check out a "
+            "branch that has one",
         ) from None
 
 
@@ -194,7 +197,9 @@ class Repo:
         return cls(folder)
 
     def __call__(self, *words, data=b"", **env):
-        """Bare (it takes both words) also keeps a tree's .gitattributes from changing what a diff looks like."""
+        """Bare (it takes both words) also keeps a tree's .gitattributes from
+        changing what a diff looks like.
+        """
         cmd = [
             "git",
             *OPTIONS,

@@ -26,7 +26,8 @@ IMAGES = (
 )
 # And what perf record writes.
 RECORDINGS = ((0, b"PERFILE2"),)
-# Commands that change the tree that KERNEL names; the others build from it, or take it for the base.
+# Commands that change the tree that KERNEL names; the others build from it, or take it for the
+# base.
 CHANGING = ("apply", "unapply")
 
 
@@ -45,7 +46,8 @@ def architecture(command, options):
     if command.name == "run" and arch not in perf.GUESTS:
         raise Fail(
             USAGE,
-            f"run needs a perf in the guest, which there is none of for ARCH={arch}: use {', '.join(perf.GUESTS)}",
+            f"run needs a perf in the guest, which there is none of for ARCH={arch}: use "
+            f"{', '.join(perf.GUESTS)}",
         )
     if "LLVM" in command.options.split() and options.flag("LLVM") and known[arch].llvm:
         raise Fail(
@@ -71,7 +73,8 @@ def kernel(command, options):
         if _inside(tree, ours):
             raise Fail(
                 USAGE,
-                f"KERNEL={named} is in {ours}, where these tools keep what they make: name a tree of your own, or a copy",
+                f"KERNEL={named} is in {ours}, where these tools keep what they make: name a tree "
+                "of your own, or a copy",
             )
     bases.version_of(tree)
     if command.name in CHANGING:
@@ -81,13 +84,15 @@ def kernel(command, options):
     ):
         raise Fail(
             USAGE,
-            f"{tree} has the series, or a part of it ({there} is in it), which is put onto it here: "
+            f"{tree} has the series, or a part of it ({there} is in it), which is put onto it "
+            "here: "
             "name a tree without it, or run `make unapply` there",
         )
     if command.name != "series" and _inside(paths.ROOT, tree):
         raise Fail(
             USAGE,
-            f"KERNEL={named} holds this very folder, and would be copied into itself: move {paths.ROOT} out of it",
+            f"KERNEL={named} holds this very folder, and would be copied into itself: move "
+            f"{paths.ROOT} out of it",
         )
 
 
@@ -145,7 +150,8 @@ def data(command, options):
     if not (named := options.get("DATA")):
         raise Fail(
             USAGE,
-            f"{command.name} needs a recording: name it, as in `tools/dev/tp {command.name} perf.data`",
+            f"{command.name} needs a recording: name it, as in `tools/dev/tp {command.name} "
+            "perf.data`",
         )
     path = Path(named)
     file = path / "data" if path.is_dir() else path
@@ -202,7 +208,8 @@ def place(command, options):
             what = "a colon" if found[0] == ":" else "white space"
             raise Fail(
                 USAGE,
-                f"{path} has {what} in it, which the kernel's make cannot do with: move this folder",
+                f"{path} has {what} in it, which the kernel's make cannot do with: "
+                "move this folder",
             )
 
 

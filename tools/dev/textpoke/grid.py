@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The page of `make check`: architecture x test, what failed with its log, what was skipped and why."""
+"""The page of `make check`: architecture x test, what failed with its log,
+what was skipped and why.
+"""
 
 import re
 from collections import Counter

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The protocol on arm64, with Arm's own model of instruction fetch: what DC, IC, DSB and ISB are there for."""
+"""The protocol on arm64, with Arm's own model of instruction fetch:
+what DC, IC, DSB and ISB are there for.
+"""
 
 from . import claims, litmus, made, paths
 from .errors import Fail

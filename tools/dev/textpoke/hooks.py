@@ -54,7 +54,8 @@ def parse(text):
         if len(parts) != 4 or not all(parts):
             raise Fail(
                 INFRA,
-                f"{TABLE}:{number} is not `FILE | FUNCTION | CALL... or nothing | MUTANT or {NO_MODEL}WHY`: correct it",
+                f"{TABLE}:{number} is not `FILE | FUNCTION | CALL... or nothing | MUTANT or "
+                f"{NO_MODEL}WHY`: correct it",
             )
         path, function, calls, mutant = parts
         found.append(Hook(path, function, () if calls == NOTHING else tuple(calls.split()), mutant))

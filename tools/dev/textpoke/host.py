@@ -22,7 +22,8 @@ from .say import output, run, say, tail
 # Where foreign packages come from while the lists of their own suite cannot be had: the first is
 # often that suite under another name, which a mirror updates at another time.
 STANDBYS = ("stable", "testing")
-BACKPORTS = "backports"  # as a suite: <release>-backports, or nothing where the release itself is new enough
+# as a suite: <release>-backports, or nothing where the release itself is new enough
+BACKPORTS = "backports"
 BACKPORTED = ("bookworm",)  # the releases that are not
 SECURITY = "-security"
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
@@ -75,7 +76,8 @@ QEMU = {
     "riscv": ("qemu-system-riscv", "opensbi"),
     "powerpc": ("qemu-system-ppc",),
 }
-# What a package is known by where there is no dpkg: the program that it brings. Of libraries nothing can be told there.
+# What a package is known by where there is no dpkg: the program that it brings. Of libraries
+# nothing can be told there.
 PROGRAMS = {
     name: name
     for name in ("bc", "bison", "ccache", "cpio", "flex", "gcc", "git", "make", "python3", "rsync")
@@ -90,7 +92,8 @@ ADVICE = (
     ),
     (
         r"dpkg was interrupted",
-        "an earlier installation was interrupted: run `dpkg --configure -a` as root, then the command again",
+        "an earlier installation was interrupted: run `dpkg --configure -a` as root, then the "
+        "command again",
     ),
     (
         r"Could not get lock|Unable to acquire the dpkg",
@@ -110,14 +113,16 @@ ADVICE = (
     ),
     (
         r"unmet dependencies|held broken packages",
-        "the installed packages conflict with what is needed: run `apt-get -f install` as root and see {log}",
+        "the installed packages conflict with what is needed: run `apt-get -f install` as root and "
+        "see {log}",
     ),
     (
         r"Mirror sync in progress|Hash Sum mismatch",
         "the package mirror is being updated: run the command again later",
     ),
     (
-        r"Could not resolve|Temporary failure|Could not connect|Unable to connect|Connection|Failed to fetch|Unable to fetch|timed out",
+        r"Could not resolve|Temporary failure|Could not connect|Unable to connect|Connection"
+        r"|Failed to fetch|Unable to fetch|timed out",
         "the package mirror cannot be reached: check the network and run the command again",
     ),
 )
@@ -131,7 +136,8 @@ def room(path, gib, what):
     if free < gib:
         raise Fail(
             INFRA,
-            f"{what} needs {gib} GiB in {path}, which has {free:.1f} GiB free: make room and run the command again",
+            f"{what} needs {gib} GiB in {path}, which has {free:.1f} GiB free: make room and run "
+            "the command again",
         )
 
 
@@ -152,7 +158,8 @@ def _release():
     if not is_debian() or not name:
         raise Fail(
             MISSING,
-            "what has to be fetched comes from Debian's mirrors, which this machine does not use, for it is no Debian: "
+            "what has to be fetched comes from Debian's mirrors, which this machine does not use, "
+            "for it is no Debian: "
             "there, `make apply` and `make series` work, on a tree of your own (KERNEL=)",
         )
     return name
@@ -175,7 +182,8 @@ def _main_mirror():
             return uri
     raise Fail(
         MISSING,
-        f"the machine's apt sources name no mirror of Debian {_release()}: add one, then run the command again",
+        f"the machine's apt sources name no mirror of Debian {_release()}: add one, then run the "
+        "command again",
     )
 
 
@@ -256,7 +264,9 @@ class Apt:
         self.listed.touch()
 
     def do(self, *words, what, cwd=None):
-        """Run apt-get; lists that have aged are the usual cause of failure, so refresh them once."""
+        """Run apt-get; lists that have aged are the usual cause of failure,
+        so refresh them once.
+        """
         fresh = not self.listed.exists()
         if fresh:
             self.update()
@@ -299,12 +309,16 @@ def host_apt():
 
 
 def suite_apt(suite, debarch):
-    """apt for one suite of whatever release, from this machine's mirror; nothing is installed by it."""
+    """apt for one suite of whatever release, from this machine's mirror;
+    nothing is installed by it.
+    """
     return Apt(f"suite-{suite}", [source(mirror_of(suite), suite, f" arch={debarch}")], debarch)
 
 
 def release_apt(release):
-    """apt for a release and its security updates: this machine's own where it is of that release."""
+    """apt for a release and its security updates:
+    this machine's own where it is of that release.
+    """
     if _release() == release:
         return host_apt()
     sources = [
@@ -315,7 +329,9 @@ def release_apt(release):
 
 
 def _installed():
-    """name -> version of what dpkg has installed; without dpkg, of what brings a program that is there."""
+    """name -> version of what dpkg has installed;
+    without dpkg, of what brings a program that is there.
+    """
     if not shutil.which("dpkg-query"):
         return {name: "" for name, program in PROGRAMS.items() if shutil.which(program)}
     listing = output(["dpkg-query", "-W", "-f", "${db:Status-Status} ${Package} ${Version}\n"])
@@ -363,12 +379,14 @@ def _lacking(*packages):
     if lacking and not is_debian():
         raise Fail(
             MISSING,
-            f"this is no Debian, for which alone packages are installed here: install by hand what is {' '.join(lacking)} there",
+            "this is no Debian, for which alone packages are installed here: install by hand what "
+            f"is {' '.join(lacking)} there",
         )
     if lacking and os.geteuid() != 0:
         raise Fail(
             MISSING,
-            f"missing packages ({' '.join(lacking)}): run `sudo make setup`, then the command again",
+            f"missing packages ({' '.join(lacking)}): "
+            "run `sudo make setup`, then the command again",
         )
     return lacking
 
@@ -455,7 +473,9 @@ def _foreign_debs(packages, debarch, suite):
 
 
 def _foreign_debs_of_any(packages, debarch, suite):
-    """A mirror that is being updated has lists that apt refuses, for days at times: of one suite, seldom of all."""
+    """A mirror that is being updated has lists that apt refuses, for days at times:
+    of one suite, seldom of all.
+    """
     failures = []
     for each in (suite, *STANDBYS):
         if failures:
@@ -468,7 +488,8 @@ def _foreign_debs_of_any(packages, debarch, suite):
 
 
 def unpack_noted(dest, note, lock, debs):
-    """Have what debs() gives unpacked in the folder dest, all of it or nothing, with a note of what it is; again if that changes.
+    """Have what debs() gives unpacked in the folder dest, all of it or nothing, with a note of what
+    it is; again if that changes.
 
     Where note is what was noted nothing is done. Others who want what lock names wait meanwhile.
     """
@@ -487,7 +508,9 @@ def unpack_noted(dest, note, lock, debs):
 
 
 def unpack_foreign(packages, debarch, suite, dest):
-    """Unpack packages of another architecture or release into the folder dest; nothing is installed."""
+    """Unpack packages of another architecture or release into the folder dest;
+    nothing is installed.
+    """
     if not packages:
         raise Fail(USAGE, "no packages to unpack")
     # Not locked per suite: whatever suite is asked for, it may come to be one of STANDBYS.

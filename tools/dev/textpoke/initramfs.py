@@ -187,7 +187,9 @@ def _ours(arch):
 
 
 def write(entries, dest):
-    """Write the compressed archive, whole or not at all; threads may write the same one side by side."""
+    """Write the compressed archive, whole or not at all;
+    threads may write the same one side by side.
+    """
     packed = gzip.compress(cpio(_with_parents(entries)), 1, mtime=0)
     dest.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(

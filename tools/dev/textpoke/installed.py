@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A Debian that a package of the kernel was installed into, booted from its disk, with the tools that Debian has.
+"""A Debian that a package of the kernel was installed into, booted from its disk,
+with the tools that Debian has.
 
 The root comes from mmdebstrap, once; the packages are installed into a copy of it by apt, as a user
 does it, so that Debian's own scripts make the initrd. mke2fs makes a disk of that, which QEMU does
@@ -70,17 +71,22 @@ MEMORY, TIMEOUT = "2G", 4 * 3600
 CRASH_KERNEL, CRASH_TIMEOUT = "crashkernel=512M textpoke.crash", 1800
 CRASH = "a kernel that panics while text changes leaves a dump"
 SPARE = 2 << 30  # bytes that the guest can write
-DISK = "-drive file={disk},if=none,id=disk,format=raw,snapshot=on -device virtio-blk-pci,drive=disk -device virtio-rng-pci"
-# A program for arm64 is executed here by QEMU's user emulation, as long as a root is made. The flag F: it is opened now,
-# and need not be in the root.
+DISK = (
+    "-drive file={disk},if=none,id=disk,format=raw,snapshot=on "
+    "-device virtio-blk-pci,drive=disk -device virtio-rng-pci"
+)
+# A program for arm64 is executed here by QEMU's user emulation, as long as a root is made. The flag
+# F: it is opened now, and need not be in the root.
 EMULATED = {
     "arm64": (
         "aarch64",
         r":qemu-aarch64:M::\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00:"
-        r"\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff:/usr/bin/qemu-aarch64-static:F",
+        r"\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff:"
+        r"/usr/bin/qemu-aarch64-static:F",
     )
 }
-# $1: what is registered, or nothing; then the command. It is gone afterwards, unless it was there before.
+# $1: what is registered, or nothing; then the command. It is gone afterwards, unless it was there
+# before.
 ENTER = r"""set -e
 mount --make-rprivate /
 misc=/proc/sys/fs/binfmt_misc rule=$1
@@ -101,7 +107,8 @@ CHROOT = """set -e
 mount --rbind /dev "$0/dev"
 mount -t proc proc "$0/proc"
 mount -t sysfs sysfs "$0/sys"
-chroot "$0" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM=dumb LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive sh -c "$1"
+chroot "$0" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
+TERM=dumb LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive sh -c "$1"
 """
 # In the root: the backports' perf, beside bookworm's, and Debian's own kernel.
 PREPARE = f"""set -e
@@ -149,7 +156,9 @@ def home(arch):
 
 
 def _rule(arch):
-    """What has to be registered with the kernel so that the architecture's programs are executed here."""
+    """What has to be registered with the kernel so that the architecture's programs
+    are executed here.
+    """
     native = output(
         ["dpkg", "--print-architecture"], what="asking this machine's architecture"
     ).strip()
@@ -170,7 +179,9 @@ def _as_root():
 
 
 def entered(arch, command, what, log):
-    """A command in a mount namespace of its own, in which programs of the architecture are executed."""
+    """A command in a mount namespace of its own,
+    in which programs of the architecture are executed.
+    """
     run(
         ["unshare", "--mount", "sh", "-c", ENTER, "sh", _rule(arch), *command],
         log=paths.LOGS / f"installed-{arch.name}.{log}.log",
@@ -287,7 +298,9 @@ def _size(root):
 
 
 def make_disk(arch, root, debs):
-    """A disk with the packages installed; it is made anew each time, for it takes a minute or two."""
+    """A disk with the packages installed;
+    it is made anew each time, for it takes a minute or two.
+    """
     folder, part = home(arch) / "disk", home(arch) / "disk.part"
     for old in (folder, part):
         shutil.rmtree(old, ignore_errors=True)
@@ -321,7 +334,8 @@ def make_disk(arch, root, debs):
 
 def append(arch):
     """Words for the kernel. Only where kexec works under emulation is it tried."""
-    return f"{tests.LOG} root=/dev/vda rw systemd.show_status=1 {'textpoke.kexec' if 'kexec' in arch.endings else ''}".strip()
+    kexec = "textpoke.kexec" if "kexec" in arch.endings else ""
+    return f"{tests.LOG} root=/dev/vda rw systemd.show_status=1 {kexec}".strip()
 
 
 def _boot(arch, disk, release, words, **how):
@@ -376,12 +390,16 @@ def said(result):
 
 
 def _same(result):
-    """What a failure and the same one of another kernel have in common: no times, CPUs and addresses."""
+    """What a failure and the same one of another kernel have in common:
+    no times, CPUs and addresses.
+    """
     return result.name, re.sub(r"0x[0-9a-f]+|\d+", "", result.note)
 
 
 def compared(ours, theirs):
-    """Our results, where what fails with Debian's own kernel in the same way is left out, and says so."""
+    """Our results, where what fails with Debian's own kernel in the same way is left out,
+    and says so.
+    """
     failed = [each for each in theirs if each.status == FAILED]
     there = set() if any(each.name in WHOLE for each in failed) else set(map(_same, failed))
     for each in ours:

@@ -50,7 +50,9 @@ class Store:
         return results
 
     def keep(self, name, key, results):
-        """Only what is good; where it cannot be written it is done again next time, and that is all."""
+        """Only what is good; where it cannot be written it is done again next time,
+        and that is all.
+        """
         if key is made.UNKNOWN or not good(results):
             return
         rows = [[each.name, each.status, each.note] for each in results]
@@ -96,13 +98,19 @@ class Store:
         self._keep_if_same(name, key, parts, results)
 
     def _keep_if_same(self, name, key, parts, results):
-        """What was changed meanwhile may have gone into it, or not. What is a part's result of before stands for itself."""
+        """What was changed meanwhile may have gone into it, or not.
+
+        What is a part's result of before stands for itself.
+        """
         if key is not made.UNKNOWN and good(results) and made.safely(parts) == key:
             self.keep(name, key, [replace(each, unchanged=False) for each in results])
 
 
 def _read(rows, parts):
-    """Results from a file; older ones have no parts in them. How long they took is of no use to a later run."""
+    """Results from a file; older ones have no parts in them.
+
+    How long they took is of no use to a later run.
+    """
     for row, part in zip(rows, [""] * len(rows) if parts is None else parts, strict=True):
         yield Result(*row, unchanged=True, part=part)
 

@@ -56,7 +56,8 @@ UNSET = (
     "LOCALVERSION",
 )
 WITHOUT = re.compile(
-    r"^#: without (?P<names>[A-Z0-9_ ]+?)(?: in (?P<where>preemptible base|base|llvm|part|cfi))?: (?P<why>.+)$"
+    r"^#: without (?P<names>[A-Z0-9_ ]+?)(?: in (?P<where>preemptible base|base|llvm|part|cfi))?: "
+    r"(?P<why>.+)$"
 )
 SETTING = re.compile(r"^CONFIG_(\w+)=(.*)$|^# CONFIG_(\w+) is not set$")
 
@@ -377,7 +378,9 @@ def build_objects(arch, targets, fragments=()):
 
 
 def relink(arch, base=False, fragments=()):
-    """The log of a kernel's link, with whatever is checked at that time; the kernel is built if need be."""
+    """The log of a kernel's link, with whatever is checked at that time;
+    the kernel is built if need be.
+    """
     build = _plan(arch, base, False, fragments)
     build_kernel(arch, base, False, fragments)
     (build.kdir / "vmlinux.o").unlink(missing_ok=True)
@@ -416,6 +419,7 @@ def image_of(arch, kernel):
     if not image.is_file():
         raise Fail(
             MISSING,
-            f"there is no kernel image at {image}: build one with `make kernel ARCH={arches.get(arch).name}`",
+            f"there is no kernel image at {image}: build one with `make kernel "
+            f"ARCH={arches.get(arch).name}`",
         )
     return image

@@ -58,7 +58,9 @@ def rows(path, form, text=None, lengths=(3,)):
 
 
 def load(arch, kind=""):
-    """name -> Known of all architectures, of one, and of a kind of kernel; the last of these counts."""
+    """name -> Known of all architectures, of one, and of a kind of kernel;
+    the last of these counts.
+    """
     known = {}
     for path in dict.fromkeys(FOLDER / str(name) for name in (ALL, arch, kind or arch)):
         for name, *rest in rows(path, FORM, lengths=(3, 4)):
@@ -69,7 +71,9 @@ def load(arch, kind=""):
 
 
 def _forget(folder, name):
-    """Remove an installed test, also from the list that the runner goes by; whether it was there."""
+    """Remove an installed test, also from the list that the runner goes by;
+    whether it was there.
+    """
     there = (folder / name).exists()
     (folder / name).unlink(missing_ok=True)
     tests = folder / "kselftest-list.txt"
@@ -95,7 +99,9 @@ def leave_out(arch, folder, kind=""):
 
 
 def judge(result, known):
-    """A result in the light of what is known: an expected failure counts as skipped, with its reason."""
+    """A result in the light of what is known:
+    an expected failure counts as skipped, with its reason.
+    """
     here = known.get(result.name)
     if here and here.fits(result):
         return ktap.Result(result.name, ktap.SKIPPED, f"as on the base: {here.reason}")

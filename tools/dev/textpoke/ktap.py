@@ -84,7 +84,9 @@ def _case(line):
 
 
 def _around(lines, at):
-    """What a test said right before and right after one of its results: some tests do this, some that."""
+    """What a test said right before and right after one of its results:
+    some tests do this, some that.
+    """
     before = list(itertools.takewhile(lambda text: not _LINE.match(text), reversed(lines[:at])))
     after = list(itertools.takewhile(lambda text: not _LINE.match(text), lines[at + 1 :]))
     return {"before": tuple(before[::-1]), "after": tuple(after)}
@@ -119,7 +121,9 @@ def _test(line, lines):
 
 
 def parse(text):
-    """Results of everything that the runner printed, a plan per target; one that was not kept is a failure."""
+    """Results of everything that the runner printed, a plan per target;
+    one that was not kept is a failure.
+    """
     plan, tests, lines, found = None, 0, [], []
     for raw in text.splitlines():
         if raw.startswith("# "):

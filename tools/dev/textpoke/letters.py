@@ -68,7 +68,8 @@ def _word(path, statement):
 
 
 def _wave(statement):
-    """(what of a round a step makes, after what of the synced ones it comes); '' if it is for no wave.
+    """(what of a round a step makes, after what of the synced ones it comes);
+    '' if it is for no wave.
 
     Its last two arguments say so: where the step has got to, in what the round has made, and how
     far it may get, which is what was synced after another step, or the end of the wave.
@@ -92,7 +93,9 @@ def _stages(path, steps):
 
 
 def _read(path, text):
-    """The lettered statements: those of a round as (letter, word, after, makes), the syncs, and those around the rounds."""
+    """The lettered statements: those of a round as (letter, word, after, makes), the syncs,
+    and those around the rounds.
+    """
     waves, syncs, around = [], [], []
     for match in _CODE.finditer(text):
         word, letters = _word(path, match["statement"]), match["letters"].split()
@@ -117,7 +120,8 @@ def of_code(path, text):
     if len(stages) != len(syncs) or [word for _, word in around] != ["publish", "retire"]:
         raise _bad(
             path,
-            f"{len(stages)} stages of a wave with {len(syncs)} syncs between {len(around)} steps are no protocol",
+            f"{len(stages)} stages of a wave with {len(syncs)} syncs between {len(around)} steps "
+            "are no protocol",
         )
     taken = [step for stage, letter in zip(stages, syncs) for step in (*stage, (letter, "sync"))]
     steps = [around[0], *taken, around[1]]
@@ -171,7 +175,8 @@ def _marks(path, text, words):
         if match["word"] and any(match["word"] not in words[letter] for letter in here):
             raise _bad(
                 path,
-                f"it calls step {here[0]} {match['word']}, which the code calls {' and '.join(words[here[0]])}",
+                f"it calls step {here[0]} {match['word']}, which the code calls "
+                f"{' and '.join(words[here[0]])}",
             )
         letters, sure = letters + here, sure and len(here) == 1
     return letters if sure else sorted(set(letters))
@@ -190,12 +195,14 @@ def check_model(path, text, steps):
     if said and sorted(set(said + left_out)) != sorted(words) or set(said) & set(left_out):
         raise _bad(
             path,
-            f"steps {' '.join(said)} and left out {' '.join(left_out) or 'none'} are not {' '.join(words)} of the code",
+            f"steps {' '.join(said)} and left out {' '.join(left_out) or 'none'} are not "
+            f"{' '.join(words)} of the code",
         )
     if marks != said:
         raise _bad(
             path,
-            f"it says that it takes steps {' '.join(said) or 'none'}, and takes {' '.join(marks) or 'none'}",
+            f"it says that it takes steps {' '.join(said) or 'none'}, and takes "
+            f"{' '.join(marks) or 'none'}",
         )
     if not _in_order(marks):
         raise _bad(path, f"steps {' '.join(marks)} are in another order than the code's")

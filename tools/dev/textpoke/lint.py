@@ -101,7 +101,9 @@ def objects(files, arch, kdir):
 
 
 def _compiled(name, words, use):
-    """New findings of what a make with some words says about the touched objects, where the base has them, too."""
+    """New findings of what a make with some words says about the touched objects,
+    where the base has them, too.
+    """
     arch = arches.get(name)
     fragments = arch.base_fragments
     kdir = kernel.build_kernel(name, fragments=fragments)
@@ -158,12 +160,16 @@ def kernel_doc():
 
 
 def accepted():
-    """(file, type) of what checkpatch is known to say, both patterns, from lines `file | type | reason`."""
+    """(file, type) of what checkpatch is known to say, both patterns,
+    from lines `file | type | reason`.
+    """
     return {(file, kind): reason for file, kind, reason in rows(ACCEPTED, "file | type | reason")}
 
 
 def objections(lines, known):
-    """What checkpatch says of a patch and is not accepted; a finding without a file is one of the change log."""
+    """What checkpatch says of a patch and is not accepted;
+    a finding without a file is one of the change log.
+    """
     for line in filter(None, map(str.strip, lines)):
         found = FINDING.match(line)
         if not found:
@@ -176,7 +182,9 @@ def objections(lines, known):
 
 @contextlib.contextmanager
 def _without_its_notes(source):
-    """What checkpatch notes in the source tree of names that it has found there would be a change by hand."""
+    """What checkpatch notes in the source tree of names that it has found there
+    would be a change by hand.
+    """
     try:
         yield
     finally:

@@ -73,7 +73,9 @@ def _bad(path, sentence):
 
 
 def _split(text):
-    """A test in two parts: up to the end of its first comment, which may hold others, and what is executed."""
+    """A test in two parts: up to the end of its first comment, which may hold others,
+    and what is executed.
+    """
     depth = 0
     for bracket in _BRACKET.finditer(text):
         depth += 1 if bracket[0] == "(*" else -1

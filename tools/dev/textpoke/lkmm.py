@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the poker and the trap handler rely on in the kernel's memory model: litmus tests, and a broken twin of each."""
+"""What the poker and the trap handler rely on in the kernel's memory model:
+litmus tests, and a broken twin of each.
+"""
 
 from . import base as bases
 from . import claims, litmus, made, paths
@@ -12,7 +14,9 @@ BROKEN = "-broken"
 
 
 def _lacks_twin(test, tests):
-    """Why a test does not have the twin that shows that it can fail, or ''; a twin needs its test likewise."""
+    """Why a test does not have the twin that shows that it can fail, or '';
+    a twin needs its test likewise.
+    """
     if test.path.stem.endswith(BROKEN):
         other, wanted = test.path.stem.removesuffix(BROKEN), litmus.NEVER
     else:
@@ -39,7 +43,8 @@ def mutants(folder=FOLDER):
     """(file and mutant, name of its result); a twin is its test's mutant `broken`."""
     yield from litmus.mutants(PREFIX, folder)
     for path in sorted(folder.glob(f"*{BROKEN}.litmus")):
-        yield f"{path.name.replace(BROKEN, '')}: {BROKEN[1:]}", f"{PREFIX}: {path.stem}: {litmus.SOMETIMES}"
+        twin = f"{path.name.replace(BROKEN, '')}: {BROKEN[1:]}"
+        yield twin, f"{PREFIX}: {path.stem}: {litmus.SOMETIMES}"
 
 
 def parts():

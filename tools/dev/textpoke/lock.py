@@ -17,7 +17,10 @@ from .say import say
 
 
 def _taken(fd, how):
-    """Whether the lock is ours now. Where a file system has no locks there is nothing to wait for."""
+    """Whether the lock is ours now.
+
+    Where a file system has no locks there is nothing to wait for.
+    """
     try:
         fcntl.flock(fd, how | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -66,7 +69,8 @@ def check_build():
         kind = "a link to no folder" if paths.BUILD.is_symlink() else "no folder"
         raise Fail(
             INFRA,
-            f"{paths.BUILD} is {kind}, but is to hold what is built: move it away, then run the command again",
+            f"{paths.BUILD} is {kind}, but is to hold what is built: move it away, then run the "
+            "command again",
         )
 
 

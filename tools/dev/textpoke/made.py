@@ -85,7 +85,9 @@ def file(path):
 
 
 def folder(top, skip=()):
-    """All files below a folder, by their names in it, but for those in folders that are called like one of skip."""
+    """All files below a folder, by their names in it,
+    but for those in folders that are called like one of skip.
+    """
     for at, folders, names in os.walk(top):
         folders[:] = sorted(name for name in folders if name not in ("__pycache__", *skip))
         for name in sorted(names):
@@ -142,7 +144,10 @@ def modules(*roots):
 @functools.lru_cache(4)
 def _dpkg(_changed):
     """Package -> (version, what it needs), and what a name stands for, of all that is installed."""
-    form = r"${db:Status-Status}\t${Package}\t${Architecture}\t${Version}\t${Pre-Depends}, ${Depends}\t${Provides}\n"
+    form = (
+        r"${db:Status-Status}\t${Package}\t${Architecture}\t${Version}\t"
+        r"${Pre-Depends}, ${Depends}\t${Provides}\n"
+    )
     installed, named = {}, {}
     for line in output(
         ["dpkg-query", "-W", "-f", form], what="listing the installed packages"
@@ -162,7 +167,9 @@ def _names(words):
 
 
 def packages(*names):
-    """The versions of installed packages, and of all that they need: a compiler's name is seldom its own package."""
+    """The versions of installed packages, and of all that they need:
+    a compiler's name is seldom its own package.
+    """
     installed, named = _dpkg(DPKG.stat().st_mtime_ns if DPKG.exists() else 0)
     found, queue, seen = set(), list(names), set()
     while queue:
@@ -195,7 +202,9 @@ def environment():
 
 
 def concerns(path, name):
-    """Whether what is at a path of the kernel's tree can make a difference to an architecture's kernels and their tests."""
+    """Whether what is at a path of the kernel's tree can make a difference to an
+    architecture's kernels and their tests.
+    """
     if SHARED.fullmatch(path):
         return True
     if own := re.match("arch/([^/]+)/", path):
@@ -204,7 +213,9 @@ def concerns(path, name):
 
 
 def read_beyond(name, kdir, source):
-    """The files that a kernel was built from, though they are said not to concern its architecture."""
+    """The files that a kernel was built from,
+    though they are said not to concern its architecture.
+    """
     words, read = set(), re.compile(READ.format(source=re.escape(source.name)))
     for path in Path(kdir).rglob(".*.cmd"):
         words.update(path.read_text(errors="replace").split())
@@ -217,7 +228,8 @@ def read_beyond(name, kdir, source):
 def series_of(name, wanted=concerns):
     """What the series comes to, as far as it concerns an architecture, or is wanted otherwise.
 
-    It is the files as they are in the end that count: how patches share them, and in which order, is nothing to a kernel.
+    It is the files as they are in the end that count: how patches share them, and in which order,
+    is nothing to a kernel.
     """
     now = bases.current()
     yield from (
@@ -238,7 +250,9 @@ def repository():
 
 
 def base():
-    """The base, as it was unpacked; UNKNOWN if it is the user's own, or if the source has been changed by hand."""
+    """The base, as it was unpacked; UNKNOWN if it is the user's own,
+    or if the source has been changed by hand.
+    """
     now = bases.current()
     if not now.key:
         return UNKNOWN

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""make series: what git am takes, in OUT or build/series, and each part with its cover letter in a folder there.
+"""make series: what git am takes, in OUT or build/series,
+and each part with its cover letter in a folder there.
 
 A list in that folder says what we have written there, by name and content. What it does
 not say is somebody's, and is never removed or replaced; nor is what was changed since.
@@ -88,7 +89,9 @@ def check(folder):
 
 @contextlib.contextmanager
 def _part(folder):
-    """Where new mails are made: in the folder, which may be a mount point or a link, and gone when they are in place."""
+    """Where new mails are made: in the folder, which may be a mount point or a link,
+    and gone when they are in place.
+    """
     part = folder / PART
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir()
@@ -139,6 +142,7 @@ def write_series(out=None):
             shutil.copytree(Path(place) / "mails", part, dirs_exist_ok=True)
             _replace(_below(part), folder)
     say(
-        f"{len(mails)} patches for Linux {version} in {folder}: git am {shlex.quote(str(folder))}/*.patch"
+        f"{len(mails)} patches for Linux {version} in {folder}: git am "
+        f"{shlex.quote(str(folder))}/*.patch"
     )
     return folder

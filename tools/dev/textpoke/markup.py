@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Pages that need no network: templates of tools/dev/page filled in, and text that is safe in them."""
+"""Pages that need no network: templates of tools/dev/page filled in, and text that is safe in them.
+"""
 
 import html
 import json

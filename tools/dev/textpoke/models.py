@@ -42,7 +42,10 @@ def mutants():
 
 
 def duration(seconds):
-    """A sentence about how long it took. Too long is no failure: machines differ, and what else they do."""
+    """A sentence about how long it took.
+
+    Too long is no failure: machines differ, and what else they do.
+    """
     took = math.ceil(seconds)
     if took <= TARGET:
         return f"the models took {took} s, within the target of {TARGET} s"
@@ -61,7 +64,8 @@ def _timed(results, took):
 def run(report):
     """All models into a report; one that cannot be run does not keep the others from it.
 
-    How long they took is told only if all were run now: check-full may know them, or not be asked for them.
+    How long they took is told only if all were run now: check-full may know them, or not be asked
+    for them.
     """
     took = []
     for name, results in STEPS.items():

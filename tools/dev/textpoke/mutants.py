@@ -43,7 +43,10 @@ SUITES = {"core": "text_poke"} | {
 }
 # Layer -> with what it is tried.
 LAYERS = dict.fromkeys(("checker", "guest", *SUITES), KUNIT) | {"replay": SELFTESTS, MODEL: MODEL}
-FORMAT = f"`NAME | LAYER [or LAYER...] | PATTERN [| only ARCH...: REASON]` with layers of one kind among {', '.join(LAYERS)}"
+FORMAT = (
+    "`NAME | LAYER [or LAYER...] | PATTERN [| only ARCH...: REASON]` "
+    f"with layers of one kind among {', '.join(LAYERS)}"
+)
 
 
 @dataclass(frozen=True)
@@ -97,7 +100,9 @@ def parse(text):
 
 
 def agree(mutants, known, declared):
-    """The table has every step that the kernel knows, and besides them only mutants that the models declare."""
+    """The table has every step that the kernel knows,
+    and besides them only mutants that the models declare.
+    """
     names = [mutant.name for mutant in mutants if mutant.trial != MODEL]
     of_models = [mutant for mutant in mutants if mutant.trial == MODEL]
     if missing := sorted(set(known) - set(names)):
@@ -228,7 +233,9 @@ def _of_model(mutant, found, declared):
 
 
 def model_results(mutants, declared):
-    """A result for each mutant of the table that is a model's; a model of theirs that does not hold shows nothing."""
+    """A result for each mutant of the table that is a model's;
+    a model of theirs that does not hold shows nothing.
+    """
     families = dict.fromkeys(mutant.pattern.split("/")[0] for mutant in mutants)
     found = {result.name: result for family in families for result in models.STEPS[family]()}
     yield from (_of_model(mutant, found, declared) for mutant in mutants)
@@ -248,7 +255,9 @@ def _run(report, name, mutants):
 
 
 def main(options):
-    """`mutants`: all of them, or those that ONLY is a pattern of; on every architecture with a backend, or ARCH."""
+    """`mutants`: all of them, or those that ONLY is a pattern of;
+    on every architecture with a backend, or ARCH.
+    """
     declared, only = models.mutants(), options.get("ONLY", "*")
     mutants = parse(TABLE.read_text())
     agree(mutants, steps(STEPS.read_text()), declared)
@@ -256,7 +265,8 @@ def main(options):
     if not mutants:
         raise Fail(
             USAGE,
-            f"ONLY={only} matches none of the mutants: {', '.join(mutant.word for mutant in known)}",
+            f"ONLY={only} matches none of the mutants: "
+            f"{', '.join(mutant.word for mutant in known)}",
         )
     of_models = [mutant for mutant in mutants if mutant.trial == MODEL]
     report = check.Report().into("mutants")
@@ -266,7 +276,8 @@ def main(options):
         if arches.get(name).has_backend:
             _run(report, name, run)
     print(
-        f"{len(run)} mutants of the kernel, {len(of_models)} of the models, which `make models` tries with all others",
+        f"{len(run)} mutants of the kernel, {len(of_models)} of the models, which `make models` "
+        "tries with all others",
         flush=True,
     )
     return report.end()

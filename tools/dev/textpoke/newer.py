@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Programs of a newer Debian than this machine's, in a folder, with all the libraries that they need.
+"""Programs of a newer Debian than this machine's, in a folder,
+with all the libraries that they need.
 
 Nothing is installed: a script starts the program with its own loader and libraries.
 """

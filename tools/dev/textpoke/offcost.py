@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the runtime checker, the faults, the tests and the overlay cost a kernel that has none of them: nothing.
+"""What the runtime checker, the faults,
+the tests and the overlay cost a kernel that has none of them: nothing.
 
 The core's and the backend's sources are compiled with the very command that builds the kernel:
 as the series has them, and without any mention of what can be switched off. Both have to come to
@@ -29,7 +30,8 @@ SOURCES = (
     "arch/{arch}/kernel/text_poke.c",
 )
 FRAGMENTS = ("bench",)
-# What is mentioned, and what stands there if it is not: C text of the same type, or another function's name.
+# What is mentioned, and what stands there if it is not: C text of the same type, or another
+# function's name.
 MENTIONS = {
     "is_replaced": "0",
     "text_poke_store": "arch_text_poke_store(",

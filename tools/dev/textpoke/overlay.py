@@ -72,7 +72,9 @@ def _bad(path, sentence):
 
 
 def check_names(entries):
-    """Diffs are of the series' files, each of the one that it is called after; what is added is new."""
+    """Diffs are of the series' files, each of the one that it is called after;
+    what is added is new.
+    """
     for path in added():
         if path in entries:
             raise _bad(path, f"is a file of the series: have a diff of it there, {path}{DIFF}")
@@ -82,7 +84,8 @@ def check_names(entries):
         if _NAMES.findall(text) != [path, path]:
             raise _bad(
                 path + DIFF,
-                f"is no diff of {path} alone: its first two lines are `--- a/{path}` and `+++ b/{path}`",
+                f"is no diff of {path} alone: its first two lines are `--- a/{path}` and `+++ "
+                f"b/{path}`",
             )
 
 

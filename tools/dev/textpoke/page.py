@@ -25,7 +25,9 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Counters:
-    """What the kernel counted up to the beginning and up to the end; empty where it counts nothing."""
+    """What the kernel counted up to the beginning and up to the end;
+    empty where it counts nothing.
+    """
 
     before: dict
     after: dict
@@ -125,7 +127,8 @@ def _where(seen, found):
     told = (
         "Of all text."
         if seen.text
-        else "The recording does not say where text begins and ends: from the first address that changed to the last."
+        else "The recording does not say where text begins and ends: from the first address that "
+        "changed to the last."
     )
     return Safe(
         tag(
@@ -168,7 +171,10 @@ def armed(counters):
     if not now:
         return "Nothing was armed since the kernel booted."
     if now == then:
-        return f"{milliseconds(now)} since the kernel booted, before this recording began; none was longer since."
+        return (
+            f"{milliseconds(now)} since the kernel booted, before this recording began; "
+            "none was longer since."
+        )
     return f"{milliseconds(now)}, while this was recorded." + (
         f" The longest before was {milliseconds(then)}." if then else ""
     )
@@ -177,9 +183,15 @@ def armed(counters):
 def traps(counters):
     """There is no such data by site, anywhere."""
     if not counters or "traps" not in counters.after:
-        return "Not known: no record tells of traps, and the kernel has counted nothing that came with this recording."
+        return (
+            "Not known: no record tells of traps, and the kernel has counted nothing that came "
+            "with this recording."
+        )
     handled = counters.after["traps"] - counters.before.get("traps", 0)
-    return f"{handled} were handled. Which sites they hit is not known: the kernel counts them together, and no record tells of one."
+    return (
+        f"{handled} were handled. Which sites they hit is not known: the kernel counts them "
+        "together, and no record tells of one."
+    )
 
 
 def _counted(counters):
@@ -250,7 +262,8 @@ def write(path, seen):
         if judged
         else tag(
             "p",
-            "There is no verdict: that takes the text as it was at the end, which only `make run` keeps.",
+            "There is no verdict: that takes the text as it was at the end, which only `make run` "
+            "keeps.",
         )
     )
     kinds = "; ".join(f"{kind}: {what}" for kind, what in seen.listing.kinds.items())

@@ -90,7 +90,9 @@ def _marked(hunk, mark):
 
 
 def essence(hunk):
-    """What a hunk is known by on any base: the lines it adds, or, if it adds none, those it takes away."""
+    """What a hunk is known by on any base:
+    the lines it adds, or, if it adds none, those it takes away.
+    """
     return _marked(hunk, "+") or _marked(hunk, "-")
 
 
@@ -117,7 +119,10 @@ class Variant:
     def text(self):
         """The variant's file."""
         whole = "".join(f"Whole: {path} {sum}\n" for path, sum in self.whole)
-        return f"Subject: {self.subject}\nFor: {self.range}\n\n{self.why}\n{whole and chr(10) + whole}---\n{self.diff}"
+        return (
+            f"Subject: {self.subject}\nFor: {self.range}\n\n{self.why}\n"
+            f"{whole and chr(10) + whole}---\n{self.diff}"
+        )
 
     def name(self, patch):
         """Its file beside the patch's."""
@@ -138,7 +143,8 @@ def _stand_in(name, path, hunks, other):
     if best is None:
         raise bad(
             name,
-            f"has a hunk for {path} that adds less than any hunk of the patch does: bring it up to date with the patch",
+            f"has a hunk for {path} that adds less than any hunk of the patch does: bring it up to "
+            "date with the patch",
         )
     return hunks[:best] + [other] + hunks[best + 1 :]
 
@@ -183,7 +189,8 @@ class Patch:
             if made_from != self.hash_of(path):
                 raise bad(
                     name,
-                    f"was made from other hunks for {path} than the patch has now: bring it up to date, "
+                    f"was made from other hunks for {path} than the patch has now: bring it up to "
+                    "date, "
                     f"then write `Whole: {path} {self.hash_of(path)}`",
                 )
             merged[path] = variant.hunks.get(path, "")
@@ -291,7 +298,8 @@ def parse_variant(name, text):
     if not found or not match or not RANGE.fullmatch(match[2]):
         raise bad(
             name,
-            "does not begin with `Subject: …`, `For: 6.12.N-M` or `For: 6.12.N+`, an empty line, why, and `---`: correct it",
+            "does not begin with `Subject: …`, `For: 6.12.N-M` or `For: 6.12.N+`, an empty line, "
+            "why, and `---`: correct it",
         )
     whole = tuple(re.findall(r"^Whole: (\S+) (\S+)$", match[3], re.M))
     why = re.sub(r"^Whole: .*\n?", "", match[3], flags=re.M).strip("\n")
@@ -372,7 +380,9 @@ def variant_files():
 
 
 def strangers():
-    """Names of files beside the patches that are nothing we know: they would be left out without a word."""
+    """Names of files beside the patches that are nothing we know:
+    they would be left out without a word.
+    """
     known = {
         "base",
         *(path.name for path in files() + variant_files()),
@@ -386,14 +396,17 @@ def strangers():
 
 
 def _with_variants(series):
-    """The patches, each with its variants, which are found by its subject: numbers may be about to change."""
+    """The patches, each with its variants, which are found by its subject:
+    numbers may be about to change.
+    """
     known = {patch.subject: patch for patch in series}
     for path in variant_files():
         variant = parse_variant(path.name, read(path))
         if variant.subject not in known:
             raise bad(
                 path.name,
-                f"is for the subject `{variant.subject}`, which no patch has: correct it, or remove the file",
+                f"is for the subject `{variant.subject}`, which no patch has: correct it, or "
+                "remove the file",
             )
         patch = known[variant.subject]
         # An interrupted refresh leaves the same one under two numbers.
@@ -426,7 +439,9 @@ def _place(part):
 
 
 def check_parts(series):
-    """Each part is one piece, in the order of the names, has its cover letter, and leaves no patch out."""
+    """Each part is one piece, in the order of the names, has its cover letter,
+    and leaves no patch out.
+    """
     names = sorted({patch.part for patch in series}, key=_place)
     last = ""
     for patch in series:
@@ -442,7 +457,8 @@ def check_parts(series):
         ):
             raise bad(
                 patch.name,
-                f"is of the part `{patch.part}`, behind one of `{last}`: correct the line `Part:`, or move the patch",
+                f"is of the part `{patch.part}`, behind one of `{last}`: correct the line `Part:`, "
+                "or move the patch",
             )
         last = patch.part
     for part in filter(None, names):
@@ -455,7 +471,8 @@ def cover(part):
     if not path.exists():
         raise bad(
             path.name,
-            "is not there: write the cover letter of that part, `Subject: ...`, an empty line and the text",
+            "is not there: write the cover letter of that part, `Subject: ...`, an empty line and "
+            "the text",
         )
     if not (match := re.fullmatch(r"Subject: (.+)\n\n(.+)", read(path), re.S)):
         raise bad(
@@ -552,7 +569,8 @@ def check_owned(series, have):
     for path in unowned(series, have):
         raise Fail(
             INFRA,
-            f"{path} belongs to no patch: add the line `Adds: {path}` to the one that introduces it",
+            f"{path} belongs to no patch: "
+            f"add the line `Adds: {path}` to the one that introduces it",
         )
     for path in sorted(set(owned) - set(have)):
         raise bad(

@@ -8,7 +8,9 @@ from pathlib import Path
 
 
 def _home():
-    """The home of who we are, or None: sudo may leave HOME pointing at somebody else's, and a container's user may have none."""
+    """The home of who we are, or None: sudo may leave HOME pointing at somebody else's, and a
+    container's user may have none.
+    """
     try:
         return Path(pwd.getpwuid(os.geteuid()).pw_dir) if "SUDO_UID" in os.environ else Path.home()
     except (KeyError, RuntimeError):
@@ -16,7 +18,9 @@ def _home():
 
 
 def _cache():
-    """The cache lies outside the tree, so that a fresh clone need not download again; but for a user without a home."""
+    """The cache lies outside the tree, so that a fresh clone need not download again;
+    but for a user without a home.
+    """
     if own := os.environ.get("TEXT_POKE_CACHE"):
         return Path(own).absolute()
     if shared := os.environ.get("XDG_CACHE_HOME"):
@@ -33,7 +37,9 @@ CACHE = _cache()
 
 
 def noted(path):
-    """What a small file says that we have written; '' if it is not there, or is damaged: then it is made again."""
+    """What a small file says that we have written; '' if it is not there, or is damaged:
+    then it is made again.
+    """
     try:
         return path.read_text()
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError, UnicodeDecodeError):

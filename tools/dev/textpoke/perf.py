@@ -31,7 +31,8 @@ COMMON = (
     "NO_JVMTI=1",
     "NO_SHELLCHECK=1",
 )
-# With DEBUG perf does without -O3, which takes longer to build than this. What GCC sees less of it warns of more often.
+# With DEBUG perf does without -O3, which takes longer to build than this. What GCC sees less of it
+# warns of more often.
 LEVEL = "-O1 -Wno-maybe-uninitialized"
 HOST = ("CORESIGHT=1", f"EXTRA_CFLAGS={LEVEL}")
 # Recording needs none of these, and each would be one more foreign library.
@@ -160,7 +161,8 @@ def _find(name, folders):
             return found.resolve()
     raise Fail(
         INFRA,
-        f"{name}, which the guest's perf needs, is in none of {', '.join(map(str, folders))}: run `make setup`",
+        f"{name}, which the guest's perf needs, is in none of {', '.join(map(str, folders))}: run "
+        "`make setup`",
     )
 
 

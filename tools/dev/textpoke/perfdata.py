@@ -231,7 +231,9 @@ PMU = 77  # a type of event that the guest has not
 
 
 def _pt_info(pmu, _, conversion):
-    """enum of tools/perf/util/intel-pt.h: TSC packets, returns are not compressed, one buffer for each CPU."""
+    """enum of tools/perf/util/intel-pt.h:
+    TSC packets, returns are not compressed, one buffer for each CPU.
+    """
     return (pmu, *conversion, 1, 1 << 10, 1 << 11, 0, 0, 1, *[0] * 7)
 
 
@@ -241,10 +243,11 @@ ETM_MAGIC, ETM_PARAMETERS = 0x4040404040404040, 8
 
 
 def _etm_info(pmu, cpus, _):
-    """Of tools/perf/util/cs-etm.h, version 1: of each unit its registers, and that its timestamps are of the CPUs' clock.
+    """Of tools/perf/util/cs-etm.h, version 1:
+    of each unit its registers, and that its timestamps are of the CPUs' clock.
 
-    TRCCONFIGR: timestamps, context ids; IDR0: their size, commit is not told; IDR1: ETMv4; IDR2: sizes of
-    context ids and addresses, and that waiting is no branch.
+    TRCCONFIGR: timestamps, context ids; IDR0: their size, commit is not told; IDR1: ETMv4; IDR2:
+    sizes of context ids and addresses, and that waiting is no branch.
     """
     words = [1, pmu << 32 | cpus, 0]
     for cpu in range(cpus):
@@ -294,7 +297,10 @@ def _sample_id(sample_type, cpu, time):
 
 
 def _trace_of_cpu(unit, sample_type, cpu, data, time):
-    """AUX, then AUXTRACE with the trace. A reference of 0 would mean that there is no time in it."""
+    """AUX, then AUXTRACE with the trace.
+
+    A reference of 0 would mean that there is no time in it.
+    """
     yield _event(
         AUX, struct.pack("<3Q", 0, len(data), unit.flags) + _sample_id(sample_type, cpu, time)
     )

@@ -22,7 +22,8 @@ HERE = "x86"
 LIBRARIES = {"libelf.so.1": "libelf1", "libz.so.1": "zlib1g", "libzstd.so.1": "libzstd1"}
 # Names of the C library's own, of which the package says which version it needs.
 LIBC = re.compile(r"(lib(c|m|dl|rt|pthread|resolv)|ld(-linux[\w-]*|64))\.so(\.\d+)?")
-COPYRIGHT = """perf is part of Linux, and licensed as Linux is: GPL-2.0, see /usr/share/common-licenses/GPL-2.
+COPYRIGHT = """\
+perf is part of Linux, and licensed as Linux is: GPL-2.0, see /usr/share/common-licenses/GPL-2.
 This one was built from Linux with the Text Poke patches.
 """
 DESCRIPTION = f"""perf of a Linux with Text Poke
@@ -40,7 +41,9 @@ RECORDS = (
 
 
 def newest_libc(symbols):
-    """The oldest C library that has all that a program wants, from readelf's list of its symbols."""
+    """The oldest C library that has all that a program wants,
+    from readelf's list of its symbols.
+    """
     found = {
         tuple(map(int, version.split(".")))
         for version in re.findall(r"@GLIBC_(\d+(?:\.\d+)+)", symbols)
@@ -54,7 +57,8 @@ def depends(needed, symbols):
     if strange := [name for name in others if name not in LIBRARIES]:
         raise Fail(
             INFRA,
-            f"perf needs {strange[0]}, of which it is not known which package of Debian has it: add it to perfdeb.py",
+            f"perf needs {strange[0]}, of which it is not known which package of Debian has it: "
+            "add it to perfdeb.py",
         )
     oldest = newest_libc(symbols)
     return ", ".join(

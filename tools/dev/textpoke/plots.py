@@ -8,7 +8,8 @@ from . import host
 from .errors import MISSING, Fail
 from .markup import Safe
 
-# Where packages of Debian lie: another Python than its own does not look there, but can use what has no machine code in it.
+# Where packages of Debian lie: another Python than its own does not look there, but can use what
+# has no machine code in it.
 DEBIAN = "/usr/lib/python3/dist-packages"
 BINS = 100
 LABELLED = 10  # every so many bins
@@ -54,7 +55,9 @@ def _labels(begin, end):
 
 
 def blank(kind, title, names, height, colors=None, **how):
-    """A chart of one of pygal's kinds without anything in it; names tell it from others with this title."""
+    """A chart of one of pygal's kinds without anything in it;
+    names tell it from others with this title.
+    """
     pygal, style = _pygal(**({"colors": colors} if colors else {}))
     chart = getattr(pygal, kind)(
         js=[],

@@ -91,10 +91,10 @@ def machine(header, path):
     """Its architecture, which must be one that we know, and text pokes asked for."""
     found = re.search(r"^# arch : (\S+)", header, re.M)
     if not found or found[1] not in MACHINES:
-        raise Fail(
-            USAGE,
-            f"{path} is of {f'the machine {found[1]}' if found else 'a machine that it does not name, as if it had been cut short'}: known are {', '.join(MACHINES)}",
-        )
+        what = "a machine that it does not name, as if it had been cut short"
+        if found:
+            what = f"the machine {found[1]}"
+        raise Fail(USAGE, f"{path} is of {what}: known are {', '.join(MACHINES)}")
     if not ASKED.search(header):
         raise Fail(USAGE, f"{path} has no text pokes, which were not asked for: {HOW}")
     return MACHINES[found[1]]

@@ -18,7 +18,8 @@ import struct
 from dataclasses import dataclass, field
 
 HEAD = re.compile(
-    r"(?:\[(?P<cpu>\d+)\]\s+)?(?P<seconds>\d+)\.(?P<nanos>\d{9}):\s+PERF_RECORD_TEXT_POKE\s+(?P<addr>[0-9a-f]+)"
+    r"(?:\[(?P<cpu>\d+)\]\s+)?(?P<seconds>\d+)\.(?P<nanos>\d{9}):\s+"
+    r"PERF_RECORD_TEXT_POKE\s+(?P<addr>[0-9a-f]+)"
     r"\s+(?P<symbol>.*?)\s*old len (?P<old>\d+) new len (?P<new>\d+)$"
 )
 BYTES = re.compile(r"^\s+(?P<which>Old|New) bytes:(?P<bytes>(?: [0-9a-f]{2})+)\s*$")
@@ -93,7 +94,8 @@ def _poke(head, parts):
     old, new = parts["Old"], parts["New"]
     if (len(old), len(new)) != (int(head["old"]), int(head["new"])):
         raise ValueError(
-            f"perf printed {len(old)} and {len(new)} bytes of a record of {head['old']} and {head['new']}"
+            f"perf printed {len(old)} and {len(new)} bytes of a record of {head['old']} and "
+            f"{head['new']}"
         )
     time = int(head["seconds"]) * 10**9 + int(head["nanos"])
     cpu = None if head["cpu"] is None else int(head["cpu"])
@@ -145,7 +147,9 @@ def kcore_text(kcore, base, length):
 
 
 def _histories(text, pokes):
-    """address -> the values that a byte had, oldest first, for each byte of text that pokes touch."""
+    """address -> the values that a byte had, oldest first,
+    for each byte of text that pokes touch.
+    """
     histories = {}
     for poke in pokes:
         if text.holds(poke):
@@ -182,7 +186,9 @@ def _inside(data, at, poke):
 
 
 def replay(start, pokes, bad):
-    """(text after pokes, breaks in text, breaks outside); bad gathers the records that do not fit."""
+    """(text after pokes, breaks in text, breaks outside);
+    bad gathers the records that do not fit.
+    """
     data, known, breaks, outside = bytearray(start.data), {}, 0, 0
     for poke in pokes:
         inside = start.holds(poke)

@@ -35,7 +35,8 @@ def results_of(name, function, *args):
 class Report:
     """Prints results as they come, and counts them; failures once more at the end.
 
-    store   where results of steps are looked for that say what they are made from; None: all are done
+    store   where results of steps are looked for that say what they are made from; None: all are
+            done
     """
 
     # Seconds without a word of a step's, or of its parts', after which the step gives one.
@@ -62,9 +63,12 @@ class Report:
                 self.failed.append(f"failed: {result.name}{result.remark}")
 
     def step(self, name, function, *args, parts=NOTHING):
-        """Add what a step gives; one that breaks is itself a failed test. Returns whether all passed.
+        """Add what a step gives; one that breaks is itself a failed test.
 
-        parts   a function that gives what the step is made from (see kept.py); without it the step is always done
+        Returns whether all passed.
+
+        parts   a function that gives what the step is made from (see kept.py); without it the step
+                is always done
         """
         before, begin, found = self.count[FAILED], time.monotonic(), []
         with working(name, self.silent_for):
@@ -77,7 +81,9 @@ class Report:
         return self.store.once(name, parts, function, *args) if self.store else function(*args)
 
     def into(self, name):
-        """Have the results written for other programs by a command of that name: as KTAP, JUnit XML and JSON."""
+        """Have the results written for other programs by a command of that name:
+        as KTAP, JUnit XML and JSON.
+        """
         self.command = name
         return self
 
@@ -104,18 +110,20 @@ class Report:
         counts = [f"{self.count[status]} {status}" for status in (PASSED, FAILED, SKIPPED)]
         if self.unchanged:
             print(
-                f"unchanged: {self.unchanged} of these were done by an earlier run, from the same (FRESH=1 does all again)"
+                f"unchanged: {self.unchanged} of these were done by an earlier run, from the same "
+                "(FRESH=1 does all again)"
             )
         print("\n".join([*self.failed, ", ".join(counts)]), flush=True)
         return TEST_FAILED if self.count[FAILED] or not self.count[PASSED] else OK
 
 
 class Picked(Report):
-    """A report of which steps can be picked, and are kept though they do not say what they are made from.
+    """A report of which steps can be picked,
+    and are kept though they do not say what they are made from.
 
     store   where results are kept
-    parts   a function from the first word of a step's name, an architecture perhaps, to what it is made from; without
-            one, a step that does not say it is always done
+    parts   a function from the first word of a step's name, an architecture perhaps, to what it is
+            made from; without one, a step that does not say it is always done
     """
 
     has_page = True

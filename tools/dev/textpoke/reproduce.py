@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What boots a guest once more, as it was: a script beside its console, with what it was made from."""
+"""What boots a guest once more, as it was: a script beside its console, with what it was made from.
+"""
 
 import shlex
 import shutil
@@ -9,8 +10,9 @@ NAME, CONFIGURATION = "reproduce.sh", "kernel.config"
 SCRIPT = """\
 #!/bin/sh
 # {release}, under {qemu}
-# The kernel's configuration: {configuration}. The guest's verdict comes into the file `verdict` here.
-# Words behind it are QEMU's, such as -s for a debugger, which needs APPEND=nokaslr as well to know the addresses.
+# The kernel's configuration: {configuration}. The guest's verdict comes into
+# the file `verdict` here. Words behind it are QEMU's, such as -s for a debugger, which needs
+# APPEND=nokaslr as well to know the addresses.
 cd "$(dirname -- "$0")" || exit
 [ -z "$APPEND" ] || set -- -append "$APPEND "{append} "$@"
 exec {command} "$@"
@@ -29,7 +31,8 @@ def _append(command):
 
 
 def write(folder, command, qemu, kernel):
-    """The script of a guest that is booted in a folder, from a build folder or an image; returns its path.
+    """The script of a guest that is booted in a folder, from a build folder or an image;
+    returns its path.
 
     The folder may be moved, or copied so that the verdict and the files of the first time stay.
     """

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The main job: perf records in the guest what the kernel does to its text, and the host
-shows it and replays it.
+"""The main job: perf records in the guest what the kernel does to its text,
+and the host shows it and replays it.
 
 What is shown comes from the real perf script; what is judged is whether the records explain
 the difference between perf's own copy of kcore and the text at the end.
@@ -177,7 +177,8 @@ class Listing:
 def summary(result, grown):
     """The figures: what perf has, what the kernel counted."""
     lines = [
-        f"records {result.records}, sites {result.sites}, outside text {result.outside}, lost {result.lost}",
+        f"records {result.records}, sites {result.sites}, outside text {result.outside}, lost "
+        f"{result.lost}",
         f"text: {result.changed} bytes differ between perf's kcore copy and the end",
     ]
     if grown:
@@ -187,14 +188,18 @@ def summary(result, grown):
     else:
         lines.append("kernel: counts nothing (no text poke core)")
     lines.append(
-        f"replay: {result.breaks + result.outside_breaks} records whose old bytes are not the state before, "
-        f"{result.forwards} bytes wrong forwards, {result.backwards} backwards, {result.unsettled} unsettled"
+        f"replay: {result.breaks + result.outside_breaks} records whose old bytes are not the "
+        "state before, "
+        f"{result.forwards} bytes wrong forwards, {result.backwards} backwards, {result.unsettled} "
+        "unsettled"
     )
     return lines
 
 
 def faults(result, grown, calls):
-    """What keeps the verdict from being good, each as words. calls: those of the function tracer that changed."""
+    """What keeps the verdict from being good, each as words. calls:
+    those of the function tracer that changed.
+    """
     found = []
     if not result.changed:
         found.append("no text changed")
@@ -291,7 +296,10 @@ def build_snapshot(arch, folder):
 
 
 def record(arch, kdir, folder, smp, timeout):
-    """Boot, let perf record, and fetch what it recorded. The guest's CPUs take turns, as in tests.in_guest()."""
+    """Boot, let perf record, and fetch what it recorded.
+
+    The guest's CPUs take turns, as in tests.in_guest().
+    """
     extra = perf.build_guest_perf(arch) | {"/usr/bin/text_snapshot": build_snapshot(arch, folder)}
     initrd = initramfs.build_initramfs(arch, extra=extra, job=JOB, args=[WHERE], kdir=kdir)
     out = folder / "guest.tar"

@@ -56,7 +56,9 @@ def working(what, every=None):
 
 
 def die_with_us(number=signal.SIGTERM):
-    """For a child before it becomes a program: it gets a signal when these tools are killed, which can end nothing then."""
+    """For a child before it becomes a program:
+    it gets a signal when these tools are killed, which can end nothing then.
+    """
     _LIBC.prctl(_PR_SET_PDEATHSIG, number)
 
 
@@ -70,7 +72,9 @@ def tail(path, lines=15):
 
 
 def _last_line(path, head):
-    """What a command said last, for its sign of life; head: the length of the line in which we say what it is."""
+    """What a command said last, for its sign of life; head:
+    the length of the line in which we say what it is.
+    """
     said = os.path.getsize(path) - head
     last = tail(path, 1).strip() if said > 0 else ""
     return last[:100] or "still at it"

@@ -45,7 +45,9 @@ def tree_folder():
 
 
 def _place_of(patch, error, side="-"):
-    """(file, which of its hunks) that git apply refuses, as far as it says; side: + if it is taken out."""
+    """(file, which of its hunks) that git apply refuses, as far as it says; side:
+    + if it is taken out.
+    """
     if not (place := re.search(r"patch failed: (\S+):(\d+)", error)):
         other = re.search(r"error: (\S+?): ", error)
         return (other[1] if other else error.splitlines()[-1]), ""
@@ -56,13 +58,17 @@ def _place_of(patch, error, side="-"):
 
 
 def _why_not(patch, error, version):
-    """git apply's refusal as a sentence: the patch, the file, the hunk, the versions that fit, and what to do."""
+    """git apply's refusal as a sentence: the patch, the file, the hunk, the versions that fit,
+    and what to do.
+    """
     path, hunk = _place_of(patch, error)
     name = patch.name.removesuffix(".patch")
     return Fail(
         INFRA,
-        f"{patches.FOLDER}/{patch.name}: {hunk}{path} does not apply to Linux {version}; the series fits {bases.range()}: "
-        f"use one of these, or put the hunk as it is to be there into {name}.{version}-{patches.level(version)}{patches.HUNKS}",
+        f"{patches.FOLDER}/{patch.name}: {hunk}{path} does not apply to Linux {version}; the "
+        f"series fits {bases.range()}: "
+        "use one of these, or put the hunk as it is to be there into "
+        f"{name}.{version}-{patches.level(version)}{patches.HUNKS}",
     )
 
 
@@ -71,8 +77,10 @@ def _cannot_take_out(patch, error):
     path, hunk = _place_of(patch, error, "+")
     return Fail(
         INFRA,
-        f"{patches.FOLDER}/{patch.name}: {hunk}{path} cannot be taken out of the file as it stands here: undo your change of "
-        f"that place, run `make tree`, make it in {TREE} in the commit `{patch.subject}` or a later one, then run `make refresh`",
+        f"{patches.FOLDER}/{patch.name}: {hunk}{path} cannot be taken out of the file as it stands "
+        "here: undo your change of "
+        f"that place, run `make tree`, make it in {TREE} in the commit `{patch.subject}` or a "
+        "later one, then run `make refresh`",
     )
 
 
@@ -87,9 +95,11 @@ def _listed(index, paths_):
 
 
 def states(repo, series, entries):
-    """For each patch: path -> (mode, blob) of the kept files that it adds or changes, as they are after it.
+    """For each patch: path -> (mode, blob) of the kept files that it adds or changes,
+    as they are after it.
 
-    entries has what they are in the end. The hunks of each patch are taken out again, the last patch first.
+    entries has what they are in the end. The hunks of each patch are taken out again, the last
+    patch first.
     """
     owned, now = patches.owners(series), {
         path: entries[path] for patch in series for path in patch.adds
@@ -121,7 +131,9 @@ def _take_out(index, patch, owned, now):
 
 
 def _apply(index, patch, after, version):
-    """One patch into an index: upstream's files by their hunks, and the kept ones as they are after it."""
+    """One patch into an index: upstream's files by their hunks,
+    and the kept ones as they are after it.
+    """
     if diff := patch.diff_of(lambda path: path not in after):
         try:
             index("apply", "--cached", "--whitespace=nowarn", "-", data=encode(diff))
@@ -133,7 +145,10 @@ def _apply(index, patch, after, version):
 
 
 def commit_series(repo, onto, series, entries, version):
-    """The series as commits on top of onto; entries: added path -> (mode, blob) in the end. Returns their ids."""
+    """The series as commits on top of onto; entries: added path -> (mode, blob) in the end.
+
+    Returns their ids.
+    """
     commits, parent = [], onto
     with repo.index(onto) as index:
         for patch, after in zip(series, states(repo, series, entries), strict=True):
@@ -184,7 +199,8 @@ class Micro:
             if os.path.lexists(tree / path):
                 raise patches.bad(
                     patch.name,
-                    f"adds {path}, which Linux {version} has already: rename it or change it by hunks",
+                    f"adds {path}, which Linux {version} has already: rename it or change it by "
+                    "hunks",
                 )
         for path in patch.changes:
             if path not in owned and not (tree / path).is_file():
@@ -211,7 +227,9 @@ class Micro:
             return [(path, info) for info, path in rows]
 
     def checkout(self, folder, overlaid=False):
-        """Write the final content of every touched and kept file below folder, with what lies over them or not."""
+        """Write the final content of every touched and kept file below folder,
+        with what lies over them or not.
+        """
         with self.repo.index(self.head) as index:
             index.add(self.entries)
             if overlaid:
@@ -237,7 +255,9 @@ def scratch():
 
 
 def load(drafts=False):
-    """The series and its kept files, each owned once; drafts: files that have no patch yet are told, not refused."""
+    """The series and its kept files, each owned once; drafts:
+    files that have no patch yet are told, not refused.
+    """
     series, have = patches.load(), patches.kept()
     loose = patches.unowned(series, have) if drafts else []
     for path in loose:
@@ -317,7 +337,8 @@ class Extract:
         if any(other.subject == subject for other in self.series):
             raise Fail(
                 INFRA,
-                f"two commits in {TREE} have the subject `{subject}`: reword or squash one with `git rebase -i base`",
+                f"two commits in {TREE} have the subject `{subject}`: reword or squash one with "
+                "`git rebase -i base`",
             )
         self.series.append(patch)
 
@@ -330,7 +351,8 @@ class Extract:
         if len(parents.split()) != 1:
             raise Fail(
                 INFRA,
-                f"the commit `{subject}` in {TREE} is a merge: make the history linear with `git rebase -i base`",
+                f"the commit `{subject}` in {TREE} is a merge: make the history linear with `git "
+                "rebase -i base`",
             )
         log = log.strip("\n")
         if subject not in self.known:
@@ -338,7 +360,8 @@ class Extract:
         patch = self.known[subject]
         if log != patch.log:
             say(
-                f"{patch.name}: keeping the patch's change log, not the commit's (edit the patch file to change it)"
+                f"{patch.name}: keeping the patch's change log, not the commit's (edit the patch "
+                "file to change it)"
             )
         return subject, patch.author, patch.date, patch.log
 
@@ -346,7 +369,8 @@ class Extract:
         if status not in "MT" or not mode.startswith("100"):
             raise Fail(
                 INFRA,
-                f"the commit `{subject}` in {TREE} deletes or replaces {path}, which upstream owns: change its content instead",
+                f"the commit `{subject}` in {TREE} deletes or replaces {path}, which upstream "
+                "owns: change its content instead",
             )
         return path
 
@@ -354,14 +378,17 @@ class Extract:
         if status not in "MT" or not mode.startswith("100"):
             raise Fail(
                 INFRA,
-                f"the commit `{subject}` in {TREE} deletes or replaces {path}, which the commit `{self.owner[path]}` adds: "
+                f"the commit `{subject}` in {TREE} deletes or replaces {path}, which the commit "
+                f"`{self.owner[path]}` adds: "
                 "leave it out there with `git rebase -i base`, or change its content instead",
             )
         self.entries[path] = (mode, blob)
         return path
 
     def _without_ids(self, diff):
-        """A diff in which the files that are kept have no blob ids: these would change with every edit of a file."""
+        """A diff in which the files that are kept have no blob ids:
+        these would change with every edit of a file.
+        """
         return "".join(
             f"diff --git a/{path} b/{path}"
             + (
@@ -376,12 +403,14 @@ class Extract:
         if not mode.startswith("100"):
             raise Fail(
                 INFRA,
-                f"the commit `{subject}` in {TREE} adds {path}, which is not an ordinary file: add a file instead",
+                f"the commit `{subject}` in {TREE} adds {path}, which is not an ordinary file: add "
+                "a file instead",
             )
         if not patches.allowed(path):
             raise Fail(
                 INFRA,
-                f"the commit `{subject}` in {TREE} adds {path}: new files go below {', '.join(patches.ROOTS)}, "
+                f"the commit `{subject}` in {TREE} adds {path}: new files go below "
+                f"{', '.join(patches.ROOTS)}, "
                 f"but not {patches.OURS}",
             )
         self.owner[path] = subject
@@ -457,7 +486,8 @@ def _stream(tree, version, out):
     name, _ = BASE_AUTHOR.split(" <")
     out.write(
         encode(
-            f"commit refs/heads/pristine\ncommitter {name} <linux@localhost> {BASE_DATE}\ndata {len(message)}\n"
+            f"commit refs/heads/pristine\ncommitter {name} <linux@localhost> {BASE_DATE}\n"
+            f"data {len(message)}\n"
         )
         + message
     )
@@ -552,7 +582,10 @@ def _changes(tree):
         return busy
     git.head(tree)  # on a branch without a commit nothing can be set aside
     if porcelain(tree, "status", "--porcelain", "--untracked-files=normal"):
-        return f"{TREE} has uncommitted changes: commit them there, or set them aside with `git -C {TREE} stash -u`"
+        return (
+            f"{TREE} has uncommitted changes: commit them there, or set them aside with "
+            f"`git -C {TREE} stash -u`"
+        )
     return ""
 
 
@@ -674,7 +707,8 @@ def _refreshable(tree):
     if repo("merge-base", base, head).strip() != base:
         raise Fail(
             INFRA,
-            f"{TREE} does not build on its tag base: rebase it with `git -C {TREE} rebase --onto base`",
+            f"{TREE} does not build on its tag base: rebase it with `git -C {TREE} rebase --onto "
+            "base`",
         )
     if state["series"] != patches.fingerprint() and state["busy"] != f"refresh {head}":
         raise Fail(
@@ -689,7 +723,8 @@ def _way_out(nothing_new):
     if nothing_new:
         return "run `make tree`"
     return (
-        f"set your commits aside (`git -C {TREE} branch mine && git -C {TREE} reset --hard refreshed`), "
+        f"set your commits aside (`git -C {TREE} branch mine && git -C {TREE} reset --hard "
+        "refreshed`), "
         f"run `make tree`, then bring them back with `git -C {TREE} cherry-pick`"
     )
 
@@ -720,7 +755,8 @@ def _verify(repo, base, head, extract, version):
         if one != other:
             raise Fail(
                 INFRA,
-                f"the commit `{patch.subject}` cannot be written as hunks and files: nothing was changed, "
+                f"the commit `{patch.subject}` cannot be written as hunks and files: nothing was "
+                "changed, "
                 "split the commit or report this",
             )
 
@@ -796,7 +832,9 @@ def export(small, folder):
 
 
 def export_parts(small, folder):
-    """Below folder, the mails of each part with its cover letter, by the part's name; the same bytes each time."""
+    """Below folder, the mails of each part with its cover letter, by the part's name;
+    the same bytes each time.
+    """
     before, done = small.base, 0
     for part, group in patches.parts_of(small.series):
         done += len(group)
@@ -881,7 +919,9 @@ class Source:
         self.linked = self.base.key
 
     def _put(self, path, new):
-        """Replace a file when its content differs; an equal one keeps its time, so nothing is rebuilt."""
+        """Replace a file when its content differs;
+        an equal one keeps its time, so nothing is rebuilt.
+        """
         place = self.src / path
         same = (
             place.is_file()
@@ -899,7 +939,9 @@ class Source:
         return original.exists() and mine.exists() and os.path.samefile(mine, original)
 
     def _give_back(self, path, scratch):
-        """A file that the series no longer touches: as in the base, but with a new time, or make would not notice."""
+        """A file that the series no longer touches:
+        as in the base, but with a new time, or make would not notice.
+        """
         original, place = self.base.path / path, self.src / path
         if original.exists():
             new = scratch / "back"
@@ -930,7 +972,9 @@ class Source:
 
 
 def source_after(count):
-    """The base with the first patches of the series, in a folder of its own; what is alike keeps its time."""
+    """The base with the first patches of the series, in a folder of its own;
+    what is alike keeps its time.
+    """
     base = bases.current()
     with host.locked("every-patch", paths.BUILD):
         source = Source(replace(base, src=paths.BUILD / "every-patch" / "src"))
@@ -945,7 +989,9 @@ def source_after(count):
 
 
 def source_tree():
-    """build/src: the base with the series and the overlay, brought up to date; the folder to build from."""
+    """build/src: the base with the series and the overlay, brought up to date;
+    the folder to build from.
+    """
     base = bases.current()
     series = f"{patches.fingerprint()} {overlay.fingerprint()}"
     with host.locked("src", paths.BUILD):

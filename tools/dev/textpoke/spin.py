@@ -74,7 +74,10 @@ def parse(path, text):
 
 
 def verdict(said):
-    """What pan has found, as a sentence; '' if the model holds. A search that was cut short is a Fail."""
+    """What pan has found, as a sentence; '' if the model holds.
+
+    A search that was cut short is a Fail.
+    """
     if "max search depth too small" in said:
         raise Fail(INFRA, f"the search is deeper than {DEPTH} steps")
     match = _ERRORS.search(said)
@@ -136,7 +139,8 @@ def mutants(folder=FOLDER):
     for path in sorted(folder.glob("*.pml")):
         for trial in parse(path, path.read_text()):
             if trial.kind == MUTANT:
-                yield f"{path.name}: {' '.join(trial.macros)}", f"{PREFIX}: {path.stem}: {trial.name}"
+                mutant = f"{path.name}: {' '.join(trial.macros)}"
+                yield mutant, f"{PREFIX}: {path.stem}: {trial.name}"
 
 
 def parts():

@@ -241,7 +241,9 @@ class Tree:
         small.checkout(self.place)
 
     def change(self, files):
-        """What the series does to files, taken together; one that it leaves alone here is the base's."""
+        """What the series does to files, taken together;
+        one that it leaves alone here is the base's.
+        """
         before, after = Counter(), Counter()
         for path in files:
             made = self.place / path
@@ -257,7 +259,9 @@ def _tree(base, version):
 
 
 def _of_variants(version):
-    """(variant's file, files, whether the variant has all hunks for them) of what variants change in a version."""
+    """(variant's file, files, whether the variant has all hunks for them) of what
+    variants change in a version.
+    """
     for patch in patches.load():
         for variant in patch.variants:
             if variant.fits(version):
@@ -276,7 +280,8 @@ def _check_same(version, other, pinned):
         if line := difference(pinned.change(files), other.change(files), whole):
             raise patches.bad(
                 name,
-                f"makes {' and '.join(files)} of {version} another than the patch makes it, by more than the "
+                f"makes {' and '.join(files)} of {version} another than the patch makes it, by "
+                "more than the "
                 f"two bases differ: see the line `{line}`",
             )
 
@@ -326,7 +331,9 @@ def fits():
 
 
 def others():
-    """The newest of each suite where its version is not the pinned one, each once, the newest first."""
+    """The newest of each suite where its version is not the pinned one, each once,
+    the newest first.
+    """
     found = {}
     for suite in SUITES:
         with contextlib.suppress(Absent, Fail):

@@ -40,7 +40,8 @@ ISOLATED = ("text_poke:isolated_cpus_are_left_alone",)
 # is in the first one's share.
 FTRACETEST = ("ftrace",)
 SHARE = ("00basic", "direct", "dynevent", "event", "filter", "instances", "trigger")
-# Cases that look at the words of commands, at buffers or at files alone, and change no text: check-full has them.
+# Cases that look at the words of commands, at buffers or at files alone, and change no text:
+# check-full has them.
 NO_TEXT = (
     "00basic/mount_options.tc",
     "00basic/ringbuffer_size.tc",
@@ -79,7 +80,9 @@ def sent(result, name):
 
 
 def _words(result):
-    """What the first warning of the console says: its words stand above the line that has WARNING in it."""
+    """What the first warning of the console says:
+    its words stand above the line that has WARNING in it.
+    """
     return WARNED.findall(result.console)[:1]
 
 
@@ -169,7 +172,8 @@ import json, sys
 sys.path.insert(0, sys.argv[1])
 import kunit_parser
 def told(test):
-    return {"name": test.name, "status": test.status.name, "log": test.log, "tests": list(map(told, test.subtests))}
+    tests = list(map(told, test.subtests))
+    return {"name": test.name, "status": test.status.name, "log": test.log, "tests": tests}
 with open(sys.argv[2]) as log:
     parsed = kunit_parser.parse_run_tests(kunit_parser.extract_tap_lines(log))
 with open(sys.argv[3], "w") as out:
@@ -224,7 +228,10 @@ def _case(name, test, reasons, place):
 
 
 def _cases(test, reasons, place, path=""):
-    """Every case of what the parser has read, below the names of its suites. A suite without any is one that failed."""
+    """Every case of what the parser has read, below the names of its suites.
+
+    A suite without any is one that failed.
+    """
     name = f"{path}: {test['name']}" if path else test["name"]
     for sub in test["tests"]:
         yield from _cases(sub, reasons, place, "" if test["name"] in ("", "main") else name)
@@ -253,7 +260,9 @@ def _kunit_results(name, kdir, result):
 
 
 def kunit_guest(name, kdir, append="", smp=2, timeout=TIMEOUT):
-    """What boots a guest that runs the KUnit suites, and reads its log with the kernel's own tool."""
+    """What boots a guest that runs the KUnit suites,
+    and reads its log with the kernel's own tool.
+    """
     how = {"append": f"kunit.enable=1 {append}".strip(), "smp": smp, "timeout": timeout}
     reader = [part for part in made.folder(series.source_tree() / "tools/testing/kunit")]
     return Guest(
@@ -276,7 +285,9 @@ def kunit(name, kdir, append="", smp=2, timeout=TIMEOUT):
 
 
 def install_selftests(name, kdir, targets, use=""):
-    """The selftests of some targets, built static for an architecture; returns their folder, one for each use."""
+    """The selftests of some targets, built static for an architecture;
+    returns their folder, one for each use.
+    """
     arch, tree = arches.get(name), series.source_tree()
     dest = kdir / "-".join(["selftests", *targets, *filter(None, [use])])
     shutil.rmtree(dest, ignore_errors=True)
@@ -295,7 +306,8 @@ def install_selftests(name, kdir, targets, use=""):
         log=paths.LOGS / f"headers-{name}.log",
         what="the kernel's headers",
     )
-    # Modules are made among their sources, and may be left from another kernel. Not both at once: make does what it can side by side.
+    # Modules are made among their sources, and may be left from another kernel. Not both at once:
+    # make does what it can side by side.
     for what in "clean", "install":
         run(
             [
@@ -341,13 +353,16 @@ def programs(name, kdir):
 
 
 def _installed(name, kdir, targets):
-    """The folder of the selftests of targets, the results of those that are left out there, and the programs that they want."""
+    """The folder of the selftests of targets, the results of those that are left out there,
+    and the programs that they want.
+    """
     folder = install_selftests(name, kdir, targets)
     return folder, list(known.leave_out(name, folder, kdir.name)), programs(name, kdir)
 
 
 def knobs(text):
-    """A failure if a workload was not all that was asked for: a replay goes on without what the kernel lacks.
+    """A failure if a workload was not all that was asked for:
+    a replay goes on without what the kernel lacks.
 
     In our kernels it lacks nothing, unless it is listed as known.
     """
@@ -394,7 +409,9 @@ def run_selftests(name, kdir, targets, folder, programs, **how):
 
 
 def selftests_guest(name, kdir, append="", smp=2, targets=()):
-    """What boots a guest for the selftests of all targets, or of some, which are built now; it gives their results."""
+    """What boots a guest for the selftests of all targets, or of some, which are built now;
+    it gives their results.
+    """
     targets = targets or SELFTESTS + arches.get(name).selftests
     say(f"selftests on {name}: {', '.join(targets)}")
     folder, left_out, helpers = _installed(name, kdir, targets)
@@ -402,7 +419,9 @@ def selftests_guest(name, kdir, append="", smp=2, targets=()):
 
 
 def listed_guest(name, kdir, listed, append="", smp=2, use="listed", **how):
-    """What boots a guest for the listed TARGET:PROGRAM of the selftests alone, which are built now; it gives their results."""
+    """What boots a guest for the listed TARGET:PROGRAM of the selftests alone,
+    which are built now; it gives their results.
+    """
     targets = tuple(dict.fromkeys(test.split(":")[0] for test in listed))
     say(f"selftests on {name}: {', '.join(listed)}")
     # In a folder of its own: others of these targets wait for their guests.
@@ -414,7 +433,9 @@ def listed_guest(name, kdir, listed, append="", smp=2, use="listed", **how):
 
 
 def counted_guests(name, kdir, append="", smp=2):
-    """What boots a guest that can count instructions, for the selftests that do; none if there are none."""
+    """What boots a guest that can count instructions, for the selftests that do;
+    none if there are none.
+    """
     if counted := arches.get(name).counted:
         yield listed_guest(name, kdir, counted, append, smp, qemu_args=boot.COUNTED)
 
@@ -458,7 +479,9 @@ LOCKED_BOOT = "lockdown=integrity text_poke.busted=no-sync-c text_poke_torture.r
 
 
 def lockdown(name, kdir, append="", smp=2):
-    """Who may record, and who may break the kernel, in each mode of lockdown; for a kernel that can be locked down."""
+    """Who may record, and who may break the kernel, in each mode of lockdown;
+    for a kernel that can be locked down.
+    """
     for job, words, selftests in ("lockdown", append, True), (
         "locked-boot",
         f"{LOCKED_BOOT} {append}",
@@ -469,7 +492,9 @@ def lockdown(name, kdir, append="", smp=2):
 
 
 def lkdtm(name, kdir, append="", smp=2):
-    """Calls and returns that go astray are caught, traps or no traps; the guest itself looks for other complaints."""
+    """Calls and returns that go astray are caught, traps or no traps;
+    the guest itself looks for other complaints.
+    """
     if reason := arches.get(name).lkdtm:
         return [ktap.Result("lkdtm", ktap.SKIPPED, reason)]
     said, ended = job_of_ours(name, kdir, "lkdtm", append, smp)
@@ -477,13 +502,17 @@ def lkdtm(name, kdir, append="", smp=2):
 
 
 def stays(name, kdir, append="", smp=2):
-    """What ftrace could not stop calling stays; the guest itself looks for other complaints than that about it."""
+    """What ftrace could not stop calling stays;
+    the guest itself looks for other complaints than that about it.
+    """
     said, ended = job_of_ours(name, kdir, "stays", append, smp, selftests=False)
     return said + ended[:1]
 
 
 def samples(name, kdir, append="", smp=2):
-    """The kernel's own samples of direct calls and listeners come, say what they are to say, and go; twice."""
+    """The kernel's own samples of direct calls and listeners come, say what they are to say,
+    and go; twice.
+    """
     said, ended = job_of_ours(name, kdir, "samples", append, smp, selftests=False)
     return said + ended
 
@@ -530,7 +559,8 @@ def shares(folder):
 
 
 def side_by_side(functions, at_once=2):
-    """The results of functions, some of which run at the same time; the first error of theirs is ours.
+    """The results of functions, some of which run at the same time;
+    the first error of theirs is ours.
 
     In daemon threads, so that an interruption ends the guests with us.
     """
@@ -555,7 +585,9 @@ def side_by_side(functions, at_once=2):
 
 
 def ftracetest_guests(name, kdir, append="", smp=2):
-    """The function tracer's own tests: the results of those that are left out, and what boots guests for the others."""
+    """The function tracer's own tests: the results of those that are left out,
+    and what boots guests for the others.
+    """
     say(f"ftracetest on {name}, in two guests")
     folder, left_out, helpers = _installed(name, kdir, FTRACETEST)
     return left_out, [

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""`make torture`: the kernel's torture test of text pokes, beside everything else that gets in the way.
+"""`make torture`: the kernel's torture test of text pokes,
+beside everything else that gets in the way.
 
 The guest starts the test when it boots. Then, for some minutes, records are replayed over
 and over, CPUs come and go, functions are traced and live patched, memory is short, page
@@ -22,9 +23,11 @@ MINUTES = 2
 SMP = 2
 # Of every minute: a tenth, or less, of what a guest does on a busy machine. Others are slower.
 A_MINUTE = {"pokes_min": 2000, "calls_min": 100, "traps_min": 5, "cycles_min": 2, "undone_min": 2}
-# Where less of it comes: on powerpc guards are short, and a busy machine meets four a minute whose instruction has a slot.
+# Where less of it comes: on powerpc guards are short, and a busy machine meets four a minute whose
+# instruction has a slot.
 LESS = {"powerpc": {"traps_min": 1}}
-# The same of what is not judged by the kernel, everywhere and where an architecture names it; at least one of each.
+# The same of what is not judged by the kernel, everywhere and where an architecture names it; at
+# least one of each.
 EVERYWHERE = {
     "guarded": 100,
     "listeners": 5,
@@ -224,7 +227,9 @@ def _guest_results(name, minutes, result):
 
 
 def torture_guest(name, kdir, folder, minutes=MINUTES, append="", smp=SMP):
-    """What boots a guest with our selftests in a folder for some minutes of it, and judges what it has sent."""
+    """What boots a guest with our selftests in a folder for some minutes of it,
+    and judges what it has sent.
+    """
 
     def initrd():
         extra = {"selftests": folder, "bin/sample": tests.program(name, kdir, "sample")}

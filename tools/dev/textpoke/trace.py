@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """`make trace`: hardware trace without the hardware, and whether it is decoded as it was executed.
 
-A guest changes its kernel's text while perf records that in it. QEMU's CPUs have no trace unit, but a
-plugin of QEMU's logs what each of them executes (tools/dev/trace). From the log come
+A guest changes its kernel's text while perf records that in it. QEMU's CPUs have no trace unit, but
+a plugin of QEMU's logs what each of them executes (tools/dev/trace). From the log come
 
 * packets, as a trace unit would have written them, which are put into the guest's perf.data;
 * the branches that were executed, with which those are compared that perf script finds;
@@ -47,8 +47,9 @@ from .say import run as command
 SOURCE = paths.DEV / "trace"
 JOB = initramfs.GUEST / "trace.sh"
 WHERE = "/tmp/trace"  # in the guest
-# The one place where the QEMU is chosen. The plugin is written for version 7 of its interface, which
-# has callbacks for exceptions; QEMU 10 has not. It changes between releases: see tools/dev/trace/qemu.h.
+# The one place where the QEMU is chosen. The plugin is written for version 7 of its interface,
+# which has callbacks for exceptions; QEMU 10 has not. It changes between releases: see
+# tools/dev/trace/qemu.h.
 SUITES = ("trixie-backports", "trixie")
 PACKAGES = {
     "x86": ("qemu-system-x86",),
@@ -70,11 +71,13 @@ PROGRAM = (
     "x86.c",
 )
 WARNINGS = ("-Wall", "-Wextra", "-Wno-unused-parameter")
-# The same instructions each time: the guest's clock begins at the same moment, and passes with them.
+# The same instructions each time: the guest's clock begins at the same moment, and passes with
+# them.
 REPEATABLE = f"{boot.COUNTED} -rtc base=2024-01-01T00:00:00,clock=vm -seed 1"
 TIMEOUT = 1800
 ROOM = 2  # GiB
-# What a run has to have to say something: records that were crossed, branches or else pieces of code.
+# What a run has to have to say something: records that were crossed, branches or else pieces of
+# code.
 LEAST = (1_000, 1_000_000)
 BROKEN = 40  # records that are broken on purpose, all in one file
 # So many of the first records are in the piece of the trace that is decoded with broken ones.
@@ -242,7 +245,10 @@ def plugin_words(machine, found, plugin, folder):
 
 
 def record(own, kdir, folder, timeout=TIMEOUT, append=""):
-    """Boot a guest that records; returns what perf recorded in it. The plugin's log is in the folder."""
+    """Boot a guest that records; returns what perf recorded in it.
+
+    The plugin's log is in the folder.
+    """
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     initrd = initramfs.build_initramfs(
@@ -273,7 +279,9 @@ def record(own, kdir, folder, timeout=TIMEOUT, append=""):
 
 @dataclass
 class Trace:
-    """A run: the guest's recording, the figures of its trace if there is one, and the folder of all that."""
+    """A run: the guest's recording, the figures of its trace if there is one,
+    and the folder of all that.
+    """
 
     own: Tools
     folder: Path
@@ -359,7 +367,10 @@ def compare_branches(trace, data, decoder):
 
 # What it comes to
 
-NO_UNIT = "perf knows no trace unit of this architecture: there is no hardware trace to decode, what is shown is the kernel's half"
+NO_UNIT = (
+    "perf knows no trace unit of this architecture: there is no hardware trace to decode, "
+    "what is shown is the kernel's half"
+)
 
 
 def text_faults(found, parts):
@@ -410,7 +421,9 @@ def _figures(line):
 
 
 def nearest(records, addr, time):
-    """The record that has most to do with an address at a time: of the nearest site the last before it, or the first after."""
+    """The record that has most to do with an address at a time:
+    of the nearest site the last before it, or the first after.
+    """
     close = [each for each in records if abs(each.addr - addr) <= NEAR]
     if not close:
         return None
@@ -424,7 +437,10 @@ def told(record, time, names):
     if not record:
         return "no record is near"
     when = "applied" if record.time <= time else "not applied"
-    return f"{when}: the record of {names.name(record.addr)} at {record.time} ({record.old.hex()} -> {record.new.hex()})"
+    return (
+        f"{when}: the record of {names.name(record.addr)} at {record.time} "
+        f"({record.old.hex()} -> {record.new.hex()})"
+    )
 
 
 def perf_time(clock, conversion):
@@ -458,7 +474,8 @@ def summary(log, text, branches=None):
     """The figures of a run, for people."""
     decoded = (
         [
-            f"branches executed {branches['executed']}, decoded {branches['decoded']}, wrong {branches['wrong']}, missing {branches['missing']} "
+            f"branches executed {branches['executed']}, decoded {branches['decoded']}, wrong "
+            f"{branches['wrong']}, missing {branches['missing']} "
             f"(and {branches['end']} at the end of the trace), decode errors {branches['errors']}"
         ]
         if branches
@@ -466,8 +483,10 @@ def summary(log, text, branches=None):
     )
     return [
         *decoded,
-        f"records crossed {text['crossed']}, exceptions in the kernel {log['exceptions']}, interrupts {log['interrupts']}, CPUs {log['cpus']}",
-        f"pieces of code executed {text['pieces']}, in slots and trampolines {text['outside']}, not as the records have it {text['wrong']}",
+        f"records crossed {text['crossed']}, exceptions in the kernel {log['exceptions']}, "
+        f"interrupts {log['interrupts']}, CPUs {log['cpus']}",
+        f"pieces of code executed {text['pieces']}, in slots and trampolines {text['outside']}, "
+        f"not as the records have it {text['wrong']}",
     ]
 
 
@@ -650,7 +669,8 @@ def _decoded_from(piece, parts):
     branches = compare_branches(piece, data := piece.merged("mutated", parts), piece.own.perf)
     shutil.rmtree(data)
     print(
-        f"    of {branches['executed']} branches {branches['wrong']} wrong, {branches['missing']} missing, {branches['errors']} errors",
+        f"    of {branches['executed']} branches {branches['wrong']} wrong, "
+        f"{branches['missing']} missing, {branches['errors']} errors",
         flush=True,
     )
     return branches
@@ -799,7 +819,8 @@ def main(options):
     if name not in MACHINES:
         raise Fail(
             USAGE,
-            f"what a guest of ARCH={name} executes cannot be told: use ARCH={' or ARCH='.join(MACHINES)}",
+            f"what a guest of ARCH={name} executes cannot be told: use "
+            f"ARCH={' or ARCH='.join(MACHINES)}",
         )
     given, timeout = options.get("KDIR"), options.number("TIMEOUT", TIMEOUT)
     kdir = Path(given).absolute() if given else kernel.build_kernel(name)

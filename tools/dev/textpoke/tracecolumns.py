@@ -24,9 +24,11 @@ EXECUTED = (
 
 @dataclass(frozen=True)
 class Column:
-    """Figures by name: of code that was executed against records, and of branches if some were decoded.
+    """Figures by name: of code that was executed against records,
+    and of branches if some were decoded.
 
-    bins: (CPU, number, branches executed, of these amiss) over the span of time, in ns, in which there are the records, too.
+    bins: (CPU, number, branches executed, of these amiss) over the span of time, in ns, in which
+    there are the records, too.
     """
 
     name: str
@@ -67,7 +69,9 @@ def table(columns):
 
 
 def faults(columns):
-    """What keeps the columns from showing anything: an oracle that says the same of all of them may be one that cannot fail."""
+    """What keeps the columns from showing anything:
+    an oracle that says the same of all of them may be one that cannot fail.
+    """
     *others, series = columns
     if series.faults:
         return []

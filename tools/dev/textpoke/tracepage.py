@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What `make trace` found, to be looked at: branches over time, changes of text, and what was decoded otherwise.
+"""What `make trace` found, to be looked at:
+branches over time, changes of text, and what was decoded otherwise.
 
 Nothing is loaded from anywhere, so that the page can be kept and sent.
 """

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The words that the series and its documents do without; tools/dev/terms.md has those that they use instead.
+"""The words that the series and its documents do without;
+tools/dev/terms.md has those that they use instead.
 
 Code, strings and the names of things are not looked at: a program and a table elsewhere may go by
 them. A name is what has an underscore, a hyphen before it, or the ending of a file behind it.

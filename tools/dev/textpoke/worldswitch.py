@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Can what KVM runs with the hypervisor's vectors meet a trap? Read off an arm64 kernel that was built.
+"""Can what KVM runs with the hypervisor's vectors meet a trap?
+
+Read off an arm64 kernel that was built.
 
 With VHE, the world switch is kernel text, but part of it runs with vectors that know nothing of
 the core's trap. It is between __vhe_text_start and __vhe_text_end, and no trap, probe or tracer
@@ -34,7 +36,8 @@ BRANCH = re.compile(
 )
 SYMBOL = re.compile(r"^(?P<addr>[0-9a-f]+) (?P<type>\w) (?P<name>\S+)$")
 SECTION = re.compile(
-    r"^\s*\[\s*\d+\] \S+\s+PROGBITS\s+(?P<addr>[0-9a-f]+) (?P<offset>[0-9a-f]+) (?P<size>[0-9a-f]+) "
+    r"^\s*\[\s*\d+\] \S+\s+PROGBITS\s+(?P<addr>[0-9a-f]+) (?P<offset>[0-9a-f]+) "
+    r"(?P<size>[0-9a-f]+) "
 )
 RELOCATED = re.compile(
     r"^(?P<at>[0-9a-f]+)\s+[0-9a-f]+ R_AARCH64_RELATIV\w*\s+(?P<value>-?[0-9a-f]+)$"
@@ -211,7 +214,9 @@ class _Image:
 
 
 def read(kdir, tools):
-    """The Sites of a kernel; a failure if what there must be is not found, for then it was not read rightly."""
+    """The Sites of a kernel; a failure if what there must be is not found,
+    for then it was not read rightly.
+    """
     image = _Image(kdir, tools)
     calls = image.branches()
     symbols = _matches(SYMBOL, f"{tools}nm", "--defined-only", kdir / SWITCH)
