@@ -13,6 +13,7 @@ nm=$2
 vmlinux=$3
 alignment=$4
 
+# shellcheck disable=SC2046  # two words
 set -- $("$nm" "$vmlinux" | awk '
 	$3 == "__start_mcount_loc" { start = $1 }
 	$3 == "__stop_mcount_loc" { stop = $1 }

@@ -16,7 +16,7 @@ counter()
 begin_batch()
 {
 	echo $SLOW_SYNC >$FAIL/points
-	echo $1 >$FAIL/delay
+	echo "$1" >$FAIL/delay
 	echo -1 >$FAIL/times
 	echo 0 >$FAIL/verbose
 	echo 100 >$FAIL/probability
@@ -26,7 +26,8 @@ begin_batch()
 # Are traps hit all the time?
 trapping()
 {
-	local traps=$(counter traps)
+	local traps
+	traps=$(counter traps)
 	sleep 0.2
 	[ $(($(counter traps) - traps)) -gt 100 ]
 }
@@ -34,13 +35,12 @@ trapping()
 # arm_text MILLISECONDS: returns when traps are hit all the time, and whether they are.
 arm_text()
 {
-	local try
 	# Whoever listens lets every batch be guarded, on every architecture.
 	/selftests/text_poke/listen sleep 1000 &
 	sleep 1
 	echo 0 >/sys/kernel/tracing/tracing_on
-	begin_batch $1
-	for try in $(seq 300); do
+	begin_batch "$1"
+	for _ in $(seq 300); do
 		trapping && return
 	done
 	return 1

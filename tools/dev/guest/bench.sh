@@ -4,5 +4,6 @@
 #
 #	bench.sh REPETITIONS|calls|isolated
 /bench "$1" >/tmp/bench.txt || exit
+# shellcheck source=tools/dev/guest/textpoke.sh
 . /lib/textpoke.sh
 cd /tmp && send_out bench.txt

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# Runs a case (tools/dev/cases), whose exit status is the verdict, and sends out what it has printed.
+# Runs a case (tools/dev/cases), whose exit status is the verdict, and sends out what it has
+# printed.
 
+# shellcheck source=tools/dev/guest/textpoke.sh
 . /lib/textpoke.sh
 
 {
@@ -9,4 +11,4 @@
 	echo $? >/tmp/status
 } 2>&1 | tee /tmp/case.txt
 cd /tmp && send_out case.txt
-exit $(cat /tmp/status)
+exit "$(cat /tmp/status)"

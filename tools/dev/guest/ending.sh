@@ -6,6 +6,7 @@
 #
 # The kernel that comes next, if there is one, runs /next.cpio.gz.
 
+# shellcheck source=tools/dev/guest/armed.sh
 . /lib/armed.sh
 case $1 in
 crash) kexec crash /next.kernel /next.cpio.gz "$2" || exit ;;

@@ -5,5 +5,6 @@
 #
 #	hello.sh CPUS [PAGING]
 uname -a
-echo "$(nproc) CPUs, $(awk '/MemTotal/ { print int($2 / 1024) }' /proc/meminfo) MiB, booted in $(cut -d' ' -f1 /proc/uptime) s"
+memory=$(awk '/MemTotal/ { print int($2 / 1024) }' /proc/meminfo)
+echo "$(nproc) CPUs, $memory MiB, booted in $(cut -d' ' -f1 /proc/uptime) s"
 [ "$(nproc)" = "$1" ] && { [ -z "$2" ] || grep -q "^mmu.*: $2\$" /proc/cpuinfo; }

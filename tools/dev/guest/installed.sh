@@ -3,11 +3,13 @@
 #
 # A service in a Debian that a package of the kernel was installed into: the tools that Debian has,
 # unchanged, while the kernel's text changes beneath them. Each case is a line in the words of the
-# selftests' runner, which goes to the host at once, so that one after which nothing goes on is known.
+# selftests' runner, which goes to the host at once, so that one after which nothing goes on is
+# known.
 #
 #	installed.sh		all of them
 #	installed.sh CASE	one: it passed (0), has nothing to try and says why (4), or failed
 
+# shellcheck source=tools/dev/guest/textpoke.sh
 . /usr/lib/textpoke/textpoke.sh
 
 TRACING=/sys/kernel/tracing
@@ -16,8 +18,9 @@ STATE=/var/lib/textpoke
 NOTHING=4
 # At least so many pokes is what a tracer that was turned on and off leaves.
 POKES=1000
-MODULES="dummy veth bridge vxlan macvlan tun loop overlay xfs btrfs nf_tables nf_conntrack sch_fq_codel cls_bpf kvm kvm_intel kvm_amd
-	vhost_net nfs dm_mod dm_crypt crc32c_intel ghash_ce aes_ce_blk zram null_blk nbd uinput"
+MODULES="dummy veth bridge vxlan macvlan tun loop overlay xfs btrfs nf_tables nf_conntrack
+	sch_fq_codel cls_bpf kvm kvm_intel kvm_amd vhost_net nfs dm_mod dm_crypt crc32c_intel
+	ghash_ce aes_ce_blk zram null_blk nbd uinput"
 
 # Without systemd's help, for which a busy host may have no time.
 poweroff()
@@ -64,7 +67,8 @@ flip_all()
 	done
 }
 
-# beside FLIPS COMMAND...: what the command says, while text changes as FLIPS has it. All flips have to work.
+# beside FLIPS COMMAND...: what the command says, while text changes as FLIPS has it. All flips have
+# to work.
 beside()
 {
 	local status flipping flips=$1
@@ -136,6 +140,7 @@ load_modules()
 	for name in $loaded; do
 		modprobe -r "$name" 2>/dev/null
 	done
+	# shellcheck disable=SC2086  # to be counted
 	set -- $loaded
 	echo "$#:$loaded"
 	[ $# -ge 8 ]
@@ -154,9 +159,12 @@ recorded()
 	local perf=$1 shown lost
 	rm -rf $STATE/perf.data
 	$perf --version
-	$perf record --kcore -a -e dummy -m 16M -N -B -o $STATE/perf.data -- "$0" change_text || return
-	shown=$($perf script --show-text-poke-events -i $STATE/perf.data | grep -c PERF_RECORD_TEXT_POKE)
-	lost=$($perf report --stats -i $STATE/perf.data 2>/dev/null | awk '$1 == "LOST" && $2 == "events:" { print $3 }')
+	$perf record --kcore -a -e dummy -m 16M -N -B -o $STATE/perf.data -- \
+		"$0" change_text || return
+	shown=$($perf script --show-text-poke-events -i $STATE/perf.data |
+		grep -c PERF_RECORD_TEXT_POKE)
+	lost=$($perf report --stats -i $STATE/perf.data 2>/dev/null |
+		awk '$1 == "LOST" && $2 == "events:" { print $3 }')
 	echo "$shown text pokes are shown, ${lost:-0} lost"
 	rm -rf $STATE/perf.data
 	[ "$shown" -ge $POKES ] && [ "${lost:-0}" = 0 ]
@@ -196,13 +204,15 @@ bpftrace_kprobe()
 
 bpftrace_kfunc()
 {
-	[ -r /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF: it was built without DEBUG=1"
+	[ -r /sys/kernel/btf/vmlinux ] ||
+		skip "this kernel has no BTF: it was built without DEBUG=1"
 	traced 'kfunc:vfs_read { @n = count(); } kretfunc:vfs_write { @w = count(); }'
 }
 
 bpftrace_tracepoint()
 {
-	traced 'tracepoint:sched:sched_switch { @n = count(); } tracepoint:raw_syscalls:sys_enter { @s = count(); }'
+	traced 'tracepoint:sched:sched_switch { @n = count(); }
+		tracepoint:raw_syscalls:sys_enter { @s = count(); }'
 }
 
 bpftrace_wildcard()
@@ -211,7 +221,8 @@ bpftrace_wildcard()
 	functions=$(grep -cE '^(ext4|vfs|tcp)_' $TRACING/available_filter_functions)
 	echo "$functions functions"
 	export BPFTRACE_MAX_PROBES=4096
-	traced 'kprobe:ext4_*, kprobe:vfs_*, kprobe:tcp_* { @n = count(); }' && [ "$functions" -ge 500 ]
+	traced 'kprobe:ext4_*, kprobe:vfs_*, kprobe:tcp_* { @n = count(); }' &&
+		[ "$functions" -ge 500 ]
 }
 
 # Others
@@ -220,7 +231,8 @@ trace_cmd()
 {
 	local lines
 	rm -f $STATE/trace.dat*
-	(cd $STATE && beside flip_keys trace-cmd record -p function_graph -m 20000 -o trace.dat ls -lR /etc >/dev/null) || return
+	(cd $STATE && beside flip_keys trace-cmd record -p function_graph -m 20000 -o trace.dat \
+		ls -lR /etc >/dev/null) || return
 	lines=$(trace-cmd report -i $STATE/trace.dat 2>/dev/null | grep -c '[{};]$')
 	rm -f $STATE/trace.dat*
 	echo "$lines lines of calls"
@@ -230,11 +242,13 @@ trace_cmd()
 # Its own compiler may not understand the headers of a kernel that is newer than it.
 bcc_funccount()
 {
-	[ -e "/lib/modules/$(uname -r)/build" ] || skip "the headers of this kernel are not installed"
+	[ -e "/lib/modules/$(uname -r)/build" ] ||
+		skip "the headers of this kernel are not installed"
 	beside flip_all funccount-bpfcc -d 20 'vfs_*' >$STATE/bcc 2>&1
 	set -- $?
 	if grep -q "Failed to compile" $STATE/bcc; then
-		skip "bcc of this Debian cannot compile against these headers: $(grep -m 1 error: $STATE/bcc)"
+		set -- "$(grep -m 1 error: $STATE/bcc)"
+		skip "bcc of this Debian cannot compile against these headers: $1"
 	fi
 	cat $STATE/bcc
 	[ "$1" = 0 ] && grep -qE "^(b')?vfs_" $STATE/bcc
@@ -290,8 +304,8 @@ suspend()
 # livepatched WORD: wait until the patch is enabled (1) or gone (0).
 livepatched()
 {
-	local tries state=/sys/kernel/livepatch/textpoke_livepatch
-	for tries in $(seq 60); do
+	local state=/sys/kernel/livepatch/textpoke_livepatch
+	for _ in $(seq 60); do
 		if [ "$1" = 1 ]; then
 			[ "$(cat $state/transition)" = 0 ] && return
 		else
@@ -314,8 +328,7 @@ read_uptime()
 
 replace_and_back()
 {
-	local turn
-	for turn in 1 2 3; do
+	for _ in 1 2 3; do
 		modprobe textpoke_livepatch && livepatched 1 || return
 		grep -qx replaced /proc/uptime || return
 		echo 0 >/sys/kernel/livepatch/textpoke_livepatch/enabled
@@ -325,6 +338,7 @@ replace_and_back()
 	true
 }
 
+# shellcheck disable=SC2086  # the readers are two
 replace_while_read()
 {
 	local readers status
@@ -341,7 +355,8 @@ replace_while_read()
 
 livepatch()
 {
-	modinfo textpoke_livepatch >/dev/null 2>&1 || skip "this kernel has no live patching, or the module was not built for it"
+	modinfo textpoke_livepatch >/dev/null 2>&1 ||
+		skip "this kernel has no live patching, or the module was not built for it"
 	beside flip_all replace_while_read
 }
 
@@ -353,14 +368,15 @@ report()
 	echo "$*" >"$OUT"
 }
 
-# The case's own status, or 1 if the kernel has complained meanwhile; its words are in complaints then.
+# The case's own status, or 1 if the kernel has complained meanwhile; its words are in complaints
+# then.
 tried()
 {
 	timeout -k 20 "$1" "$0" "$2" >$STATE/said 2>&1
 	set -- $?
 	calm
 	quiet >$STATE/complaints || return 1
-	return $1
+	return "$1"
 }
 
 # What of a failure stands behind its name, in a word or with the kernel's first.
@@ -405,14 +421,16 @@ all()
 	try 600 bpftrace_kprobe bpftrace has a kprobe while the tracer and keys are switched
 	try 600 bpftrace_kfunc bpftrace has a kfunc while the tracer and keys are switched
 	try 600 bpftrace_tracepoint bpftrace has a tracepoint while the tracer and keys are switched
-	try 900 bpftrace_wildcard bpftrace has 500 probes by wildcard while the tracer and keys are switched
+	try 900 bpftrace_wildcard \
+		bpftrace has 500 probes by wildcard while the tracer and keys are switched
 	try 900 trace_cmd trace-cmd records the graph of functions while keys are switched
 	try 900 bcc_funccount funccount of bcc counts while the tracer and keys are switched
 	try 600 stress_hotplug stress-ng takes CPUs off and on while text changes
 	try 900 stress_interrupts stress-ng\'s class interrupt while text changes
 	try 1200 stress_scheduler stress-ng\'s class scheduler while text changes
 	try 600 stress_perf stress-ng counts events of its own while text changes
-	try 900 livepatch a function is replaced and put back three times while it is called and text changes
+	try 900 livepatch \
+		a function is replaced and put back three times while it is called and text changes
 	try 600 suspend the machine goes to sleep and wakes while keys are switched
 	try 60 core_was_used it was the core that changed text
 }
@@ -423,12 +441,14 @@ again()
 	number=$((number + 1))
 	set -- "kexec into the same kernel with the tracer on"
 	if ! grep -q textpoke.kexec /proc/cmdline; then
-		report "ok $number $1 # SKIP under this emulation the next kernel dies, tracer or no tracer"
+		set -- "$1 # SKIP under this emulation the next kernel dies, tracer or no tracer"
+		report "ok $number $1"
 		finish
 	fi
 	echo $number >$STATE/number
 	uname -r >$STATE/release
-	if kexec -l "/boot/vmlinuz-$(uname -r)" --initrd="/boot/initrd.img-$(uname -r)" --reuse-cmdline; then
+	if kexec -l "/boot/vmlinuz-$(uname -r)" --initrd="/boot/initrd.img-$(uname -r)" \
+		--reuse-cmdline; then
 		tracer function
 		touch $STATE/kexec
 		sync
@@ -452,10 +472,12 @@ result_line()
 	if [ $? = 0 ]; then report "ok $number $1"; else report "not ok $number $1"; fi
 }
 
-# This kernel panics while text changes, and another takes its dump: the next start of this service is that one's.
+# This kernel panics while text changes, and another takes its dump: the next start of this service
+# is that one's.
 crash()
 {
-	kexec -p "/boot/vmlinuz-$(uname -r)" --initrd="/boot/initrd.img-$(uname -r)" --reuse-cmdline --append="nr_cpus=1 irqpoll" || return
+	kexec -p "/boot/vmlinuz-$(uname -r)" --initrd="/boot/initrd.img-$(uname -r)" \
+		--reuse-cmdline --append="nr_cpus=1 irqpoll" || return
 	tracer function
 	flip_keys &
 	echo 1 >/proc/sys/kernel/sysrq
@@ -467,7 +489,8 @@ crash()
 dumped()
 {
 	rm -f $STATE/log
-	makedumpfile --dump-dmesg /proc/vmcore $STATE/log && grep "sysrq: Trigger a crash" $STATE/log
+	makedumpfile --dump-dmesg /proc/vmcore $STATE/log &&
+		grep "sysrq: Trigger a crash" $STATE/log
 }
 
 # One start of the service each: the one that panics reports only that it could not.

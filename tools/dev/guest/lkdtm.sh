@@ -3,7 +3,9 @@
 # Lets calls and returns go astray, first in a text at rest, then in one full of traps, in the
 # words of the selftests' runner. Whether the kernel catches them must not depend on that.
 
+# shellcheck source=tools/dev/guest/textpoke.sh
 . /lib/textpoke.sh
+# shellcheck source=tools/dev/guest/armed.sh
 . /lib/armed.sh
 
 PROVOKE=/sys/kernel/debug/provoke-crash/DIRECT
@@ -16,19 +18,20 @@ provoke()
 {
 	local directive
 	quiet
-	result $1-$2-quiet-before
-	echo $1 | cat >$PROVOKE
+	result "$1-$2-quiet-before"
+	echo "$1" | cat >$PROVOKE
 	dmesg -c >/tmp/said
 	sed 's/^/# /' /tmp/said
-	grep -qE "$UNPROTECTED" /tmp/said && directive="# SKIP this kernel is built without what catches it"
+	grep -qE "$UNPROTECTED" /tmp/said &&
+		directive="# SKIP this kernel is built without what catches it"
 	grep -qiE "$CAUGHT" /tmp/said
-	result $1-$2 $directive
+	result "$1-$2" ${directive:+"$directive"}
 }
 
 cases()
 {
-	provoke CFI_FORWARD_PROTO $1
-	provoke CFI_BACKWARD $1
+	provoke CFI_FORWARD_PROTO "$1"
+	provoke CFI_BACKWARD "$1"
 }
 
 armed()

@@ -38,5 +38,6 @@ for mode in none integrity confidentiality; do
 	done
 	try tracepoints tracepoints $mode
 done >>/tmp/selftests.ktap
+# shellcheck source=tools/dev/guest/textpoke.sh
 . /lib/textpoke.sh
 cd /tmp && send_out selftests.ktap

@@ -3,6 +3,7 @@
 # A kernel that is locked down from the start breaks nothing, whatever its command line says,
 # in the words of the selftests' runner.
 
+# shellcheck source=tools/dev/guest/textpoke.sh
 . /lib/textpoke.sh
 
 suite=lockdown
@@ -10,7 +11,8 @@ suite=lockdown
 # The words are there, and somebody was asked and said no.
 asked_for()
 {
-	grep -q "lockdown=integrity.* text_poke.busted=no-sync-c text_poke_torture.run=1" /proc/cmdline &&
+	local words="lockdown=integrity.* text_poke.busted=no-sync-c text_poke_torture.run=1"
+	grep -q "$words" /proc/cmdline &&
 		dmesg | grep -q "Lockdown: .* is restricted"
 }
 
@@ -18,7 +20,8 @@ asked_for()
 	echo 1..3
 	asked_for
 	result the-kernel-was-told-to-break-itself
-	! dmesg | grep -q "breaking on purpose" && grep -q "^\[NOTHING\]$" /sys/module/text_poke/parameters/busted
+	! dmesg | grep -q "breaking on purpose" &&
+		grep -q "^\[NOTHING\]$" /sys/module/text_poke/parameters/busted
 	result nothing-is-busted
 	grep -q N /sys/module/text_poke_torture/parameters/run && ! dmesg | grep -q "torture module"
 	result nothing-is-tortured

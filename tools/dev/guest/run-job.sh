@@ -11,6 +11,7 @@
 # BEGAN ENDED" of text_snapshot, on the clock that perf records with), text (the
 # kernel's text at the end) and stats.before, stats.after.
 
+# shellcheck source=tools/dev/guest/textpoke.sh
 . /lib/textpoke.sh
 STATS=/sys/kernel/debug/text_poke/stats
 TRACING=/sys/kernel/tracing
@@ -49,7 +50,7 @@ change_text()
 {
 	echo 0 >$TRACING/tracing_on
 	tracer function
-	for round in $(seq $KEY_ROUNDS); do
+	for _ in $(seq $KEY_ROUNDS); do
 		keys 1
 		keys 0
 	done

@@ -4,6 +4,7 @@
 # each has to say, and unloads it, in the words of the selftests' runner. One that is loaded
 # again must find everything as the first one did.
 
+# shellcheck source=tools/dev/guest/textpoke.sh
 . /lib/textpoke.sh
 
 TRACING=/sys/kernel/tracing
@@ -13,7 +14,8 @@ COMPLAINT="$COMPLAINT|Counter called"
 suite=samples
 again=
 
-# said FILE PATTERN...: does the file come to have lines of each? Each turn wakes tasks and has page faults.
+# said FILE PATTERN...: does the file come to have lines of each? Each turn wakes tasks and has
+# page faults.
 said()
 {
 	local tries=0 pattern file=$1
@@ -42,14 +44,15 @@ sample()
 	echo >$TRACING/trace
 	dmesg -c >/dev/null
 	: >/tmp/dmesg
+	# shellcheck disable=SC2086  # its options
 	modprobe $load
-	result $name-loads$again
+	result "$name-loads$again"
 	said "$@"
-	result $name-says-what-it-is-to-say$again
-	rmmod $(echo $name | tr - _)
-	result $name-unloads$again
+	result "$name-says-what-it-is-to-say$again"
+	rmmod "$(echo "$name" | tr - _)"
+	result "$name-unloads$again"
 	at_rest
-	result $name-leaves-nothing-behind$again
+	result "$name-leaves-nothing-behind$again"
 }
 
 samples()
@@ -59,8 +62,10 @@ samples()
 	sample ftrace-direct-too $trace "handle mm fault vma="
 	sample ftrace-direct-modify $trace "my direct func1" "my direct func2"
 	sample ftrace-direct-multi $trace ": ip [0-9a-f]\{8\}"
-	sample ftrace-direct-multi-modify $trace "my direct func1 ip [0-9a-f]" "my direct func2 ip [0-9a-f]"
-	sample "ftrace-ops persist=1 check_count=1 nr_ops_relevant=2 nr_ops_irrelevant=2" /tmp/dmesg "Attempted [0-9]* calls"
+	sample ftrace-direct-multi-modify $trace "my direct func1 ip [0-9a-f]" \
+		"my direct func2 ip [0-9a-f]"
+	sample "ftrace-ops persist=1 check_count=1 nr_ops_relevant=2 nr_ops_irrelevant=2" \
+		/tmp/dmesg "Attempted [0-9]* calls"
 }
 
 {

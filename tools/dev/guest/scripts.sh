@@ -3,6 +3,7 @@
 # Runs scripts of the kernel's selftests that need nothing else, in /scripts, in the words of the
 # selftests' runner: they end with 0, or with 4 if they cannot do anything here.
 
+# shellcheck source=tools/dev/guest/textpoke.sh
 . /lib/textpoke.sh
 suite=scripts
 number=0
@@ -18,7 +19,7 @@ script()
 		echo "ok $number selftests: $suite: $name # SKIP $(tail -n 1 /tmp/said)"
 	else
 		[ $code = 0 ]
-		result $name
+		result "$name"
 	fi
 }
 

@@ -8,7 +8,8 @@
 # stand_in NAME: the script on stdin takes the place of busybox's applet, if it has one.
 stand_in()
 {
-	local path=$(which "$1" || echo "/usr/bin/$1")
+	local path
+	path=$(which "$1" || echo "/usr/bin/$1")
 	rm -f "$path"
 	cat >"$path"
 	chmod +x "$path"
@@ -116,6 +117,9 @@ for target; do
 	collections="$collections -c $target"
 done
 # Through a pipe, for the runner opens its output twice, and in a file it would write over itself.
+# shellcheck disable=SC2086  # options and their values
 ./run_kselftest.sh $collections 2>&1 | tee /tmp/selftests.ktap
+# shellcheck source=tools/dev/guest/textpoke.sh
 . /lib/textpoke.sh
+# shellcheck disable=SC2046  # there may be no folder to send
 cd /tmp && send_out selftests.ktap $(coverage)

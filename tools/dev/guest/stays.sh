@@ -6,6 +6,7 @@
 # The tracer is that of an instance, whose ops are allocated: with them goes the trampoline that
 # ftrace has made for them, where it makes any.
 
+# shellcheck source=tools/dev/guest/textpoke.sh
 . /lib/textpoke.sh
 
 FAIL=/sys/kernel/debug/fail_text_poke
@@ -67,7 +68,7 @@ cases()
 	says_so
 	result the-failure-is-told
 	[ "$(trampolines)" = "$before" ]
-	result the-trampoline-stays $directive
+	result the-trampoline-stays ${directive:+"$directive"}
 	call && call && call
 	result the-function-can-still-be-called
 	quiet

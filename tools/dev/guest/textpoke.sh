@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# For jobs in the guest: report, give a verdict, send files out, keep CPUs busy. Read with `. /lib/textpoke.sh`.
+# For jobs in the guest: report, give a verdict, send files out, keep CPUs busy.
+# Read with `. /lib/textpoke.sh`.
 #
 # The verdict and the files go through virtio ports, not the console: whatever a test
 # or the kernel prints can neither fake nor garble them.
@@ -8,8 +9,8 @@
 # The device of port org.textpoke.$1. Its name arrives a moment after the driver does.
 textpoke_port()
 {
-	local tries port
-	for tries in 1 2 3 4 5 6 7 8 9 10; do
+	local port
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
 		for port in /sys/class/virtio-ports/*; do
 			if [ "$(cat "$port/name" 2>/dev/null)" = "org.textpoke.$1" ]; then
 				echo "/dev/${port##*/}"
@@ -48,6 +49,7 @@ result()
 {
 	if [ $? = 0 ]; then word=ok; else word="not ok"; fi
 	number=$((number + 1))
+	# shellcheck disable=SC2154  # the job says which
 	echo "$word $number selftests: $suite: $*"
 }
 
@@ -66,13 +68,14 @@ coverage()
 	local file from=/sys/kernel/debug/gcov
 	[ -d $from ] || return 0
 	find $from -name '*.gcda' | while read -r file; do
-		mkdir -p "gcov/$(dirname "${file#$from/}")"
-		cat "$file" >"gcov/${file#$from/}"
+		mkdir -p "gcov/$(dirname "${file#"$from"/}")"
+		cat "$file" >"gcov/${file#"$from"/}"
 	done
 	echo gcov
 }
 
-# load_begin: what the job calls load() runs on each CPU, until load_end. What changes text goes first there.
+# load_begin: what the job calls load() runs on each CPU, until load_end. What changes text goes
+# first there.
 load_begin()
 {
 	local cpu
@@ -84,6 +87,7 @@ load_begin()
 	done
 }
 
+# shellcheck disable=SC2086  # they are several
 load_end()
 {
 	kill $LOADS

@@ -50,9 +50,16 @@ graph()
 	echo 'do_*' >$GRAPH/set_ftrace_filter
 	until over; do
 		while_held
-		echo function_graph >$GRAPH/current_tracer && echo nop >$GRAPH/current_tracer && did graph
+		echo function_graph >$GRAPH/current_tracer &&
+			echo nop >$GRAPH/current_tracer && did graph
 		sleep 2
 	done
+}
+
+# kB that could be taken.
+available()
+{
+	awk '/MemAvailable/ { print $2 }' /proc/meminfo
 }
 
 # Takes nearly all that is left, and gives it back.
@@ -62,7 +69,7 @@ pressure()
 	mount -t tmpfs -o size=95% tmpfs $PRESSURE || return
 	until over; do
 		local i=0
-		while [ "$(awk '/MemAvailable/ { print $2 }' /proc/meminfo)" -gt $SPARE ] && ! over; do
+		while ! over && [ "$(available)" -gt $SPARE ]; do
 			i=$((i + 1))
 			dd if=/dev/zero of=$PRESSURE/$i bs=1M count=16 2>/dev/null || break
 		done
@@ -77,7 +84,11 @@ pressure()
 writable()
 {
 	until over; do
-		if [ "$(cat /sys/kernel/debug/check_wx_pages)" = SUCCESS ]; then did wx-looks; else did wx-pages; fi
+		if [ "$(cat /sys/kernel/debug/check_wx_pages)" = SUCCESS ]; then
+			did wx-looks
+		else
+			did wx-pages
+		fi
 		sleep 3
 	done
 }
@@ -134,16 +145,19 @@ for job in graph pressure writable suspend backtraces samples; do
 	JOBS="$JOBS $!"
 done
 
-# The fewer kinds of changes, the more rounds in the same time. One replay is done in any case; another begins
-# only if there is time for the longest so far, for on a slow machine each takes minutes.
+# The fewer kinds of changes, the more rounds in the same time. One replay is done in any case;
+# another begins only if there is time for the longest so far, for on a slow machine each takes
+# minutes.
 replays()
 {
 	local begun took longest=0
 	while :; do
-		for how in "--workload keys,kprobes,bpf,modules --hotplug 1" "--workload keys,bpf,modules" \
-			   "--workload keys,ftrace" "--hotplug 1"; do
+		for how in "--workload keys,kprobes,bpf,modules --hotplug 1" \
+			   "--workload keys,bpf,modules" "--workload keys,ftrace" \
+			   "--hotplug 1"; do
 			begun=$(uptime_s)
 			[ $((begun + longest)) -lt $END ] || return 0
+			# shellcheck disable=SC2086  # options
 			replay --seconds 5 $how
 			livepatch
 			took=$(($(uptime_s) - begun))
@@ -158,13 +172,16 @@ replays 2>&1 | tee $OUT/replay
 while [ "$(uptime_s)" -lt $END ]; do sleep 1; done
 
 touch $OUT/over
+# shellcheck disable=SC2086  # they are several
 wait $JOBS
 echo 0 >$PARAMS/run
 dmesg | sed -n 's/.*text_poke-torture: \?//p' >$OUT/kernel
-for file in $OUT/did.*; do
+for file in "$OUT"/did.*; do
 	[ -e "$file" ] || continue
 	echo "${file##*/did.} $(wc -l <"$file")"
 done >$OUT/counts
 cat $OUT/samples >>$OUT/counts
+# shellcheck source=tools/dev/guest/textpoke.sh
 . /lib/textpoke.sh
+# shellcheck disable=SC2046  # there may be no folder to send
 cd $OUT && send_out kernel replay counts $(coverage)

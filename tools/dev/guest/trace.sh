@@ -11,6 +11,7 @@
 #
 #	cpus	the last CPU goes down and comes up while text changes
 
+# shellcheck source=tools/dev/guest/textpoke.sh
 . /lib/textpoke.sh
 TRACING=/sys/kernel/tracing
 # What the load runs through, and what runs in interrupts.
@@ -26,6 +27,7 @@ load()
 		read -r _ </proc/self/stat
 		read -r _ </proc/loadavg
 		: >/dev/null
+		# shellcheck disable=SC3045  # the guest's shell is busybox's
 		read -r -t "$PAUSE" _ <>"$DIR/pause"
 	done
 }
@@ -91,7 +93,8 @@ workload()
 	rm "$DIR/pause"
 }
 
-# What system calls are called, and what is behind all that the tracer's call needs at the entry of a function.
+# What system calls are called, and what is behind all that the tracer's call needs at the entry of
+# a function.
 machine()
 {
 	case $(uname -m) in
@@ -112,7 +115,9 @@ record()
 		echo "$name" >>$TRACING/set_ftrace_filter
 	done 2>/dev/null
 	sleep 3
-	perf record --kcore -a -e dummy -m 8M -N -B -o "$DIR/perf.data" -- "$JOB" --workload "$DIR" $MORE || exit
+	# shellcheck disable=SC2086  # they are several
+	perf record --kcore -a -e dummy -m 8M -N -B -o "$DIR/perf.data" -- \
+		"$JOB" --workload "$DIR" $MORE || exit
 	cd "$DIR" && send_out .
 }
 

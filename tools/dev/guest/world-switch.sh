@@ -7,7 +7,9 @@
 #	world-switch.sh			does it, and sends out what came of it
 #	world-switch.sh change		what is run beside the guest
 
+# shellcheck source=tools/dev/guest/textpoke.sh
 . /lib/textpoke.sh
+# shellcheck source=tools/dev/guest/armed.sh
 . /lib/armed.sh
 
 JOB=$0
@@ -15,8 +17,10 @@ TRACING=/sys/kernel/tracing
 PROBES=$TRACING/kprobe_events
 ROUNDS=4
 TIMES=1000
-WITHIN="__guest_enter __kvm_adjust_pc kvm_hyp_handle_sysreg_vhe vcpu_read_sys_reg vcpu_write_sys_reg __get_timer_map"
-BESIDE="kvm_vcpu_load_vhe __vcpu_put_switch_sysregs __kvm_tlb_flush_vmid handle_exit kvm_handle_sys_reg kvm_smccc_call_handler"
+WITHIN="__guest_enter __kvm_adjust_pc kvm_hyp_handle_sysreg_vhe vcpu_read_sys_reg \
+vcpu_write_sys_reg __get_timer_map"
+BESIDE="kvm_vcpu_load_vhe __vcpu_put_switch_sysregs __kvm_tlb_flush_vmid handle_exit \
+kvm_handle_sys_reg kvm_smccc_call_handler"
 suite=world-switch
 
 # probe FUNCTION: can there be one?
@@ -29,7 +33,7 @@ none()
 {
 	local each
 	for each; do
-		! probe $each 2>/dev/null || return
+		! probe "$each" 2>/dev/null || return
 	done
 }
 
@@ -37,7 +41,7 @@ all()
 {
 	local each
 	for each; do
-		probe $each || return
+		probe "$each" || return
 	done
 }
 
@@ -53,8 +57,7 @@ untraced()
 
 change()
 {
-	local round
-	for round in $(seq $ROUNDS); do
+	for _ in $(seq $ROUNDS); do
 		echo function >$TRACING/current_tracer || return
 		echo 1 >$TRACING/events/kprobes/enable || return
 		echo 1 >$TRACING/events/kvm/enable || return
@@ -64,6 +67,7 @@ change()
 	done
 }
 
+# shellcheck disable=SC2086  # lists of functions
 tests()
 {
 	local traps
@@ -77,7 +81,7 @@ tests()
 	result no-tracer-within
 	echo 0 >$TRACING/tracing_on
 	traps=$(counter traps)
-	world-switch sh $JOB change >/tmp/rounds
+	world-switch sh "$JOB" change >/tmp/rounds
 	result text-changes-beside-a-guest
 	sed 's/^/# /' /tmp/rounds
 	[ "$(sed -n 's/^rounds //p' /tmp/rounds)" -ge $TIMES ]

@@ -5,7 +5,6 @@
 . ./../kselftest/ktap_helpers.sh
 
 STATS=/sys/kernel/debug/text_poke/stats
-ARMING=/sys/kernel/debug/text_poke/arming_ns
 TRACING=/sys/kernel/tracing
 SCHEDSTATS=/proc/sys/kernel/sched_schedstats
 
@@ -21,7 +20,7 @@ need_counters()
 	mount_debugfs
 	[ -e $TRACING/current_tracer ] || mount -t tracefs none $TRACING
 	for file in $STATS $TRACING/current_tracer $SCHEDSTATS; do
-		[ -r $file ] && continue
+		[ -r "$file" ] && continue
 		ktap_skip_all "$file is not there"
 		exit "$KSFT_SKIP"
 	done
@@ -83,6 +82,7 @@ always_guarded()
 # expect NAME "LEFT OPERATOR RIGHT": the numbers are part of the result line.
 expect()
 {
+	# shellcheck disable=SC2086  # an expression
 	if [ $2 ]; then
 		ktap_test_pass "$1: $2"
 	else

@@ -8,6 +8,8 @@
 cd "$(dirname "$0")" || exit 1
 . ./counters.sh
 
+ARMING=/sys/kernel/debug/text_poke/arming_ns
+
 # The most that guarded batches may take.
 few_syncs()
 {
@@ -37,6 +39,7 @@ expect many_sites_per_batch "$(grown pokes) -gt $((100 * $(grown batches)))"
 
 # Counted by what runs while events are open.
 export STATS SCHEDSTATS TRACING
+# shellcheck disable=SC2016  # that shell expands it
 BEFORE_AND_AFTER=$(./listen sh -c '
 	cat $STATS
 	echo 1 > $SCHEDSTATS
