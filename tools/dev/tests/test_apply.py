@@ -18,15 +18,15 @@ from unittest import mock
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 # pylint: disable=wrong-import-position,unused-import
-from tests.test_series import (
+from tests.test_series import (  # noqa: E402,F401
     BASE,
     Case,
     Interrupted,
     contents,
     setUpModule,
     write_tree,
-)  # noqa: E402,F401
-from textpoke import (
+)
+from textpoke import (  # noqa: E402
     apply,
     base,
     clean,
@@ -40,7 +40,7 @@ from textpoke import (
     patches,
     paths,
     series,
-)  # noqa: E402
+)
 
 
 class Trees(Case):

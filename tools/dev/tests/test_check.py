@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from textpoke import arch as arches  # noqa: E402
 from textpoke import base as bases  # noqa: E402
-from textpoke import (
+from textpoke import (  # noqa: E402
     check,
     cli,
     endings,
@@ -32,7 +32,7 @@ from textpoke import (
     perf,
     tests,
     torture,
-)  # noqa: E402
+)
 from textpoke.errors import INFRA, OK, TEST_FAILED, Fail  # noqa: E402
 from textpoke.ktap import FAILED, PASSED, SKIPPED, Result  # noqa: E402
 
@@ -712,20 +712,17 @@ class Written(unittest.TestCase):
     """Results as KTAP, for programs."""
 
     STEPS = [
-        ktap.Step(*step)
-        for step in (
-            (
-                "series: gates",
-                [
-                    Result("a gate", PASSED, "1 s"),
-                    Result("a gate", FAILED, "two\nlines", before=("said",)),
-                    Result("", SKIPPED, "no disk"),
-                ],
-            ),
-            ("x86: #1", [Result("boots", PASSED)]),
-            ("nothing", []),
-            ("only skips", [Result("x", SKIPPED, "why")]),
-        )
+        ktap.Step(
+            "series: gates",
+            [
+                Result("a gate", PASSED, "1 s"),
+                Result("a gate", FAILED, "two\nlines", before=("said",)),
+                Result("", SKIPPED, "no disk"),
+            ],
+        ),
+        ktap.Step("x86: #1", [Result("boots", PASSED)]),
+        ktap.Step("nothing", []),
+        ktap.Step("only skips", [Result("x", SKIPPED, "why")]),
     ]
 
     def test_names_are_there_and_differ_and_steps_nest(self):

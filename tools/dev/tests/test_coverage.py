@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from textpoke import coverage, paths  # noqa: E402
 from textpoke.errors import Fail  # noqa: E402
-from textpoke.ktap import FAILED, PASSED  # noqa: E402
+from textpoke.ktap import FAILED  # noqa: E402
 
 NAME = "kernel/text_poke/core.c"
 SOURCE = """\

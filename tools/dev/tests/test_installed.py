@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 # pylint: disable=wrong-import-position
 from textpoke import arch as arches  # noqa: E402
-from textpoke import (
+from textpoke import (  # noqa: E402
     boot,
     deb,
     full,
@@ -29,9 +29,9 @@ from textpoke import (
     ktap,
     paths,
     say,
-)  # noqa: E402
+)
 from textpoke.errors import HANG, INFRA, MISSING, OK, PANIC, Fail  # noqa: E402
-from textpoke.ktap import FAILED, PASSED, SKIPPED, Result  # noqa: E402
+from textpoke.ktap import FAILED, PASSED, SKIPPED  # noqa: E402
 
 X86, ARM64 = arches.get("x86"), arches.get("arm64")
 OURS, THEIRS = "6.12.117-textpoke-cloud", "6.12.95+bpo-cloud-amd64"

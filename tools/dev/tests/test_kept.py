@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from textpoke import arch as arches  # noqa: E402
 from textpoke import base as bases  # noqa: E402
-from textpoke import (
+from textpoke import (  # noqa: E402
     boot,
     cbmc,
     check,
@@ -33,7 +33,7 @@ from textpoke import (
     paths,
     tests,
     torture,
-)  # noqa: E402
+)
 from textpoke.errors import INFRA, Fail  # noqa: E402
 from textpoke.ktap import FAILED, PASSED, SKIPPED, Result  # noqa: E402
 from textpoke.patches import Patch, Variant  # noqa: E402

@@ -5,12 +5,12 @@ import unittest
 from unittest import mock
 
 from textpoke import errors, gates, made, mails, overlay, patches, paths, series
-from tests.test_series import (
+from tests.test_series import (  # noqa: F401  pylint: disable=unused-import
     Case,
     contents,
     setUpModule,
     write_tree,
-)  # noqa: F401  pylint: disable=unused-import
+)
 
 TOP = overlay.FOLDER + "/"
 CORE = TOP + "kernel/text_poke/core.c.patch"

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 # pylint: disable=wrong-import-position
 from textpoke import arch as arches  # noqa: E402
-from textpoke import (
+from textpoke import (  # noqa: E402
     apply,
     base,
     cli,
@@ -30,7 +30,7 @@ from textpoke import (
     paths,
     say,
     series,
-)  # noqa: E402
+)
 
 LINES = "".join(f"int line_{number};\n" for number in range(40))
 BASE = {

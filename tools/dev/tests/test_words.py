@@ -6,11 +6,11 @@ and that the gate tells of them.
 import unittest
 
 from textpoke import errors, gates, patches, paths, words
-from tests.test_series import (
+from tests.test_series import (  # noqa: F401  pylint: disable=unused-import
     Case,
     setUpModule,
     write_tree,
-)  # noqa: F401  pylint: disable=unused-import
+)
 
 CORE = "kernel/text_poke/core.c"
 TERMS = paths.DEV / "terms.md"

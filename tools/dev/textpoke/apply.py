@@ -73,7 +73,7 @@ class _Look:
 
     def __init__(self, index, levels):
         self.index, self.levels = index, levels
-        self.found = {"there": [], "lacking": [], "other": []}
+        self.found: dict[str, list] = {"there": [], "lacking": [], "other": []}
         self.whose = ""
 
     def _applies(self, diff, *words):
@@ -144,9 +144,8 @@ def standing(target, version):
             look = _Look(index, _levels(repo, target, after))
             for number, patch in reversed(list(enumerate(whole))):
                 look.look(number, patch, after[number])
-            return Standing(
-                *map(tuple, look.found.values()), _contents(repo, index, folder), look.whose
-            )
+            there, lacking, other = map(tuple, look.found.values())
+            return Standing(there, lacking, other, _contents(repo, index, folder), look.whose)
 
 
 def _contents(repo, index, folder):
@@ -187,7 +186,8 @@ def _finish(target):
             place = target / staged.relative_to(plan / FILES)
             place.parent.mkdir(parents=True, exist_ok=True)
             staged.rename(place)
-    for path in filter(None, patches.read(plan / GONE).split("\0")):
+    gone: str = patches.read(plan / GONE)
+    for path in filter(None, gone.split("\0")):
         (target / path).unlink(missing_ok=True)
         _prune((target / path).parent, target)
     # Not piece by piece under its own name, by which it counts as whole.

@@ -46,7 +46,7 @@ SYNCS, SITES = 4, 4096  # so many broadcasts for so many sites
 
 def parse(text):
     """(case, metric) -> values, in the order of the repetitions."""
-    found = {}
+    found: dict[tuple[str, str], list[int]] = {}
     for line in text.splitlines():
         case, metric, value = line.split()
         found.setdefault((case, metric), []).append(int(value))
@@ -55,7 +55,7 @@ def parse(text):
 
 def merge(parts):
     """The values of several boots."""
-    whole = {}
+    whole: dict[tuple[str, str], list[int]] = {}
     for part in parts:
         for key, values in part.items():
             whole.setdefault(key, []).extend(values)
@@ -409,7 +409,9 @@ def build_program(arch, folder):
 def _received(result):
     try:
         with tarfile.open(result.out_tar) as tar:
-            return tar.extractfile("bench.txt").read().decode()
+            member = tar.extractfile("bench.txt")
+            assert member, "it is a file"
+            return member.read().decode()
     except (tarfile.TarError, KeyError, EOFError) as error:
         raise Fail(
             INFRA,
@@ -488,13 +490,15 @@ def subjects(arch, kernels):
 def compare(arch, kernels):
     """Name -> values, the subjects booted in turn."""
     home = paths.BUILD / "bench" / arch
-    program, found = build_program(arch, home), {}
+    program = build_program(arch, home)
+    found: dict[str, list] = {}
     files = {
         kdir: {"bench": program, **build_modules(arch, kdir, home)} for kdir in kernels.values()
     }
     boots = [(measure, f"measuring {number + 1} of {ROUNDS}") for number in range(ROUNDS)]
-    alone = [(isolated, "an isolated CPU")] * arches.get(arch).isolates
-    for do, doing in [*boots, (count, "counting"), *alone]:
+    alone: list = [(isolated, "an isolated CPU")] * arches.get(arch).isolates
+    steps: list = [*boots, (count, "counting"), *alone]
+    for do, doing in steps:
         for name, subject in subjects(arch, kernels).items():
             say(f"{doing}: {name}")
             kdir = subject.kdir

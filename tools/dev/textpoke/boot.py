@@ -350,6 +350,7 @@ class Run:
             self.picker.register(self.process.stdout, selectors.EVENT_READ)
 
     def _take_output(self):
+        assert self.process.stdout
         data = os.read(self.process.stdout.fileno(), 65536)
         if data:
             self.console.feed(data)
@@ -410,13 +411,15 @@ class Run:
         """
         if not self.sysrq:
             self.qmp.ask("chardev-send-break", id="console")
-        self.process.stdin.write(f"{self.sysrq}t".encode())
-        self.process.stdin.flush()
-        end, ready = time.monotonic() + TASKS_LIMIT, True
+        stdin, stdout = self.process.stdin, self.process.stdout
+        assert stdin and stdout, "in batches they are pipes"
+        stdin.write(f"{self.sysrq}t".encode())
+        stdin.flush()
+        end, more = time.monotonic() + TASKS_LIMIT, True
         with open(self.folder / "tasks.txt", "wb") as tasks:
-            while ready and time.monotonic() < end:
-                ready = select.select([self.process.stdout], [], [], TASKS_GRACE)[0]
-                ready = ready and tasks.write(os.read(self.process.stdout.fileno(), 65536))
+            while more and time.monotonic() < end:
+                ready = select.select([stdout], [], [], TASKS_GRACE)[0]
+                more = bool(ready and tasks.write(os.read(stdout.fileno(), 65536)))
 
     def close(self):
         """End QEMU, whatever it is doing, and what is left of the watch."""

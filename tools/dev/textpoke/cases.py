@@ -22,7 +22,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from . import arch as arches
-from . import bench, boot, check, host, initramfs, kernel, known, paths, tests
+from . import bench, check, host, initramfs, kernel, known, paths, tests
 from .errors import HANG, INFRA, OK, PANIC, TEST_FAILED, USAGE, Fail
 from .ktap import FAILED, PASSED, SKIPPED, Result
 from .say import run, say

@@ -10,6 +10,7 @@ import os
 import re
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from . import arch as arches
@@ -21,7 +22,6 @@ from . import (
     initramfs,
     kept,
     kernel,
-    ktap,
     made,
     models,
     paths,
@@ -35,7 +35,7 @@ from . import (
 )
 from .errors import OK, Fail
 from .kept import NOTHING
-from .ktap import FAILED, PASSED, SKIPPED, Result
+from .ktap import FAILED, PASSED, Result
 from .report import Named, Picked, Report, named, results_of
 from .say import run as command
 from .say import say, working
@@ -197,8 +197,8 @@ def _main_job_parts(name, kdir):
 class Part:
     """A part of a step that can be done by itself, and what it is made from."""
 
-    function: object
-    parts: object
+    function: Callable
+    parts: Callable
 
     def __call__(self):
         return self.function()

@@ -58,7 +58,7 @@ class Console:
         self.log = log
         self.sink = sys.stdout.buffer if echo else None
         self.line = b""
-        self.last = collections.deque(maxlen=KEPT)
+        self.last: collections.deque[str] = collections.deque(maxlen=KEPT)
         self.badness = []
         self.panicked = self.restarted = False
 

@@ -134,7 +134,8 @@ def _gcov(arch, data, notes):
 
 def collect(name, kdir, archives):
     """name of file -> Lines, over all that guests have sent."""
-    arch, found = arches.get(name), defaultdict(Lines)
+    arch = arches.get(name)
+    found: defaultdict = defaultdict(Lines)
     wanted = files(name)
     place = paths.BUILD / "coverage" / arch.name
     shutil.rmtree(place, ignore_errors=True)
@@ -151,7 +152,9 @@ def _extract(archive, inside, to):
     """Put a member of an archive into a file; False: there is none."""
     try:
         with tarfile.open(archive) as tar:
-            data = tar.extractfile(inside).read()
+            member = tar.extractfile(inside)
+            assert member, f"{inside} is a file"
+            data = member.read()
     except (tarfile.TarError, KeyError, EOFError):
         return False
     to.parent.mkdir(parents=True, exist_ok=True)

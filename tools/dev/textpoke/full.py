@@ -9,6 +9,7 @@ or the machine. ONLY=PATTERN picks steps by their names, LIST=1 tells which have
 which are left, and FRESH=1 does all.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from . import arch as arches
@@ -182,7 +183,7 @@ VARIANTS = (
     Variant("ftrace's tests at boot", fragments=("startup-tests",), parts=("boots",)),
     Variant("traced from early boot on", append="ftrace=function", parts=("boots", "KUnit")),
 )
-PARTS = {
+PARTS: dict[str, Callable] = {
     "boots": check.boots,
     "ends of guests": check.same_ends,
     "KUnit": tests.kunit,

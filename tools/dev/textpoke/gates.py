@@ -59,7 +59,7 @@ def variants_stand_in():
                     f"has a hunk for {ours[0]}, which is kept, and the same in each version: "
                     "remove it",
                 )
-            first = patches.RANGE.fullmatch(variant.range)[1]
+            first, _ = variant.bounds()
             patch.at(f"6.12.{first}")
         _not_two_for_one(patch)
 
@@ -70,8 +70,7 @@ def _not_two_for_one(patch):
         for other in patch.variants[number + 1 :]:
             both = set(one.hunks) & set(other.hunks)
             if both and any(
-                each.fits(f"6.12.{patches.RANGE.fullmatch(of.range)[1]}")
-                for each, of in ((one, other), (other, one))
+                each.fits(f"6.12.{of.bounds()[0]}") for each, of in ((one, other), (other, one))
             ):
                 raise patches.bad(
                     other.name(patch),

@@ -29,7 +29,7 @@ def split(suite):
 
 def arranged(suites):
     """row -> column -> suite, in the order in which they were done."""
-    rows = {}
+    rows: dict = {}
     for suite in suites:
         if suite.results:
             column, row = split(suite)
@@ -78,7 +78,7 @@ def _plain(column, result):
 
 def _statuses(cells):
     """test -> column -> its results, for what has the same name may be there twice."""
-    tests = {}
+    tests: dict = {}
     for column, suite in cells.items():
         for result in suite.results:
             tests.setdefault(_plain(column, result), {}).setdefault(column, []).append(result)

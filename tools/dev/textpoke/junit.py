@@ -41,7 +41,7 @@ class Suite:
 def suites(steps):
     """What is to be told of steps: each, and behind it its parts."""
     for step in steps:
-        parts = {"": []}
+        parts: dict[str, list] = {"": []}
         for result in step.results:
             parts.setdefault(result.part, []).append(result)
         for part, results in parts.items():

@@ -112,7 +112,8 @@ def _read(rows, parts):
     How long they took is of no use to a later run.
     """
     for row, part in zip(rows, [""] * len(rows) if parts is None else parts, strict=True):
-        yield Result(*row, unchanged=True, part=part)
+        name, status, note = row
+        yield Result(name, status, note, unchanged=True, part=part)
 
 
 def good(results):

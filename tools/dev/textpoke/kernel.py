@@ -140,7 +140,7 @@ def settings(text):
 
 def exceptions(text, conditions):
     """symbol -> reason, for the symbols that need not be set in a build under conditions."""
-    found = {}
+    found: dict[str, str] = {}
     for line in text.splitlines():
         if not line.startswith("#:"):
             continue

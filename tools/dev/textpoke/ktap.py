@@ -40,9 +40,8 @@ class Result:
     after: tuple = ()
     unchanged: bool = False  # it is of an earlier run, for it would be made from the same
     part: str = ""  # of the step, if that has parts
-    seconds: float | None = (
-        None  # that the whole part took; None: it is not known, or of an earlier run
-    )
+    # that the whole part took; None: it is not known, or of an earlier run
+    seconds: float | None = None
 
     @property
     def remark(self):
@@ -154,7 +153,7 @@ def _line(number, status, name, note):
 
 def _unique(names):
     """Names that a reader can tell from one another, without the character that ends a name."""
-    seen = {}
+    seen: dict[str, int] = {}
     for name in names:
         plain = name.replace("#", "@").strip() or "without a name"
         seen[plain] = seen.get(plain, 0) + 1

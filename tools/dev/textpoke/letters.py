@@ -96,7 +96,9 @@ def _read(path, text):
     """The lettered statements: those of a round as (letter, word, after, makes), the syncs,
     and those around the rounds.
     """
-    waves, syncs, around = [], [], []
+    waves: list = []
+    syncs: list = []
+    around: list = []
     for match in _CODE.finditer(text):
         word, letters = _word(path, match["statement"]), match["letters"].split()
         makes, after = _wave(match["statement"])
@@ -167,7 +169,8 @@ def _in_order(letters):
 
 def _marks(path, text, words):
     """The letters at a model's steps, in their order; words: letter -> what the code does there."""
-    letters, sure = [], True
+    letters: list[str] = []
+    sure = True
     for match in _MARK.finditer(text):
         here = match["letters"].split()
         if unknown := [letter for letter in here if letter not in words]:

@@ -15,7 +15,6 @@ from pathlib import Path
 from . import arch as arches
 from . import base as bases
 from . import host, kernel, mails, offcost, paths, series
-from .errors import INFRA, Fail
 from .known import rows
 from .ktap import FAILED, PASSED, Result
 from .say import run
@@ -45,7 +44,7 @@ SHOWN = 20
 
 def findings(lines, source, pattern=MESSAGE):
     """Counter of (file, sentence) in a tool's output; files are named as in the source."""
-    found = Counter()
+    found: Counter = Counter()
     prefix = f"{source}/"
     for line in lines:
         if match := pattern.match(line.strip().replace(prefix, "")):

@@ -86,7 +86,7 @@ def _split(text):
 
 def _paragraphs(comment):
     """The comment's lines in pieces: an empty line ends one, and so does the start of an entry."""
-    piece = []
+    piece: list[str] = []
     for line in [*comment.removesuffix("*)").splitlines(), ""]:
         line = re.sub(r"^\s*\*?\s*", "", line).rstrip()
         if piece and (not line or _ENTRY.match(line)):
@@ -110,7 +110,9 @@ def _edits(path, name, text):
 
 def _change(path, piece):
     """One entry."""
-    kind, name, text = _ENTRY.match(piece).groups()
+    found = _ENTRY.match(piece)
+    assert found, "a piece begins with an entry"
+    kind, name, text = found.groups()
     edits, rest = _edits(path, name, text)
     why = rest.removeprefix(":").strip()
     if not edits or (rest and not rest.startswith(":")):

@@ -124,7 +124,8 @@ UNJUDGING = {"series", "patches"}
 
 def closure(*roots):
     """The files of modules of ours, and of all that they import."""
-    found, queue = set(), list(roots)
+    found: set[str] = set()
+    queue = list(roots)
     while queue:
         name = queue.pop()
         if (path := HERE / f"{name}.py").exists() and name not in found | UNJUDGING:
@@ -148,7 +149,8 @@ def _dpkg(_changed):
         r"${db:Status-Status}\t${Package}\t${Architecture}\t${Version}\t"
         r"${Pre-Depends}, ${Depends}\t${Provides}\n"
     )
-    installed, named = {}, {}
+    installed: dict[str, list] = {}
+    named: dict[str, set] = {}
     for line in output(
         ["dpkg-query", "-W", "-f", form], what="listing the installed packages"
     ).splitlines():

@@ -8,12 +8,13 @@ no mutants, for nothing shows that it can fail.
 
 import math
 import time
+from collections.abc import Callable
 
 from . import cbmc, herd, hooks, letters, lkmm, spin
 from .kept import NOTHING
 from .say import say
 
-STEPS = {
+STEPS: dict[str, Callable] = {
     "letters": letters.results,
     "hooks": lambda: hooks.results(mutants()),
     "arm64": herd.results,
@@ -67,7 +68,7 @@ def run(report):
     How long they took is told only if all were run now: check-full may know them, or not be asked
     for them.
     """
-    took = []
+    took: list[float] = []
     for name, results in STEPS.items():
         report.step(f"models: {name}", _timed, results, took, parts=PARTS.get(name, NOTHING))
     if len(took) == len(STEPS):

@@ -52,6 +52,7 @@ def without(text):
     """A source without any mention, its lines where they were."""
     done, at = [], 0
     while found := HOOK.search(text, at):
+        assert found.lastgroup, "each mention is a group"
         instead = list(MENTIONS.values())[int(found.lastgroup[1:])]
         end = found.end() if instead.endswith("(") else closing(text, found.end())
         done += [text[at : found.start()], instead, "\n" * text.count("\n", found.start(), end)]

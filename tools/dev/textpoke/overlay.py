@@ -30,7 +30,8 @@ _NAMES = re.compile(r"^(?:---|\+\+\+) (?:[ab]/)?(\S+)", re.M)
 
 def files():
     """The overlay's files by their paths in its folder."""
-    top, found = paths.ROOT / FOLDER, {}
+    top = paths.ROOT / FOLDER
+    found: dict = {}
     for at, folders, names in os.walk(top):
         folders[:] = [name for name in folders if not patches.litter(name)]
         places = (top / at / name for name in names if not patches.litter(name))

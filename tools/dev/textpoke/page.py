@@ -59,7 +59,7 @@ class Site:
 
 def sites(listing):
     """address -> Site, in the order in which they changed first."""
-    found = {}
+    found: dict[int, Site] = {}
     for poke in listing.pokes:
         site = found.get(poke.addr) or found.setdefault(poke.addr, Site(poke, listing.kind(poke)))
         site.count, site.last = site.count + 1, poke.time
@@ -72,7 +72,7 @@ def sites(listing):
 
 def _by(what, key, value):
     """label -> values, in the order of the labels."""
-    groups = {}
+    groups: dict = {}
     for one in what:
         groups.setdefault(key(one), []).append(value(one))
     return dict(sorted(groups.items()))

@@ -113,8 +113,14 @@ class Variant:
 
     def fits(self, version):
         """Is it for this 6.12.y?"""
-        first, last, _ = RANGE.fullmatch(self.range).groups()
+        first, last = self.bounds()
         return int(first) <= level(version) <= (int(last) if last else level(version))
+
+    def bounds(self):
+        """The first and the last y as words; the last is None where it has no end."""
+        found = RANGE.fullmatch(self.range)
+        assert found, f"{self.range} was read as one"
+        return found[1], found[2]
 
     def text(self):
         """The variant's file."""
@@ -270,7 +276,8 @@ def parse(name, text):
     if not found and not text.endswith("\n---\n"):
         raise bad(name, "has no line `---` between the change log and the hunks: add one")
     head, _, body = head.partition("\n\n")
-    header = dict(match.groups() for match in map(HEADER.fullmatch, head.splitlines()) if match)
+    lines = map(HEADER.fullmatch, head.splitlines())
+    header: dict[str, str] = {match[1]: match[2] for match in lines if match}
     for wanted in ("Subject", "From", "Date"):
         if wanted not in header:
             raise bad(name, f"has no line `{wanted}: …` at its top: add one")
@@ -461,8 +468,9 @@ def check_parts(series):
                 "or move the patch",
             )
         last = patch.part
-    for part in filter(None, names):
-        cover(part)
+    for name in names:
+        if name:
+            cover(name)
 
 
 def cover(part):
@@ -483,7 +491,7 @@ def cover(part):
 
 
 def _unique(series, what, claims):
-    owner = {}
+    owner: dict = {}
     for patch in series:
         for claim in claims(patch):
             if claim in owner:
@@ -535,7 +543,7 @@ def litter(path):
 
 def kept():
     """path -> file of everything kept whole in this repository."""
-    found = {}
+    found: dict[str, Path] = {}
     for root in ROOTS:
         for folder, folders, names in os.walk(paths.ROOT / root):
             relative = Path(folder).relative_to(paths.ROOT)

@@ -6,6 +6,7 @@ import os
 import select
 import socket
 import time
+from typing import Any
 
 SOCKET = "qmp"  # in the folder that QEMU runs in
 PATIENCE = 10  # seconds for QEMU to answer
@@ -15,7 +16,7 @@ class Qmp:
     """A connection to the QEMU that runs in a folder; its events are collected as they come."""
 
     def __init__(self):
-        self.socket = None
+        self.socket: Any = None
         self.received = b""
         self.events = []
         self.asked = 0

@@ -150,7 +150,7 @@ def _histories(text, pokes):
     """address -> the values that a byte had, oldest first,
     for each byte of text that pokes touch.
     """
-    histories = {}
+    histories: dict[int, list[int]] = {}
     for poke in pokes:
         if text.holds(poke):
             for i, (old, new) in enumerate(zip(poke.old, poke.new)):
@@ -189,7 +189,8 @@ def replay(start, pokes, bad):
     """(text after pokes, breaks in text, breaks outside);
     bad gathers the records that do not fit.
     """
-    data, known, breaks, outside = bytearray(start.data), {}, 0, 0
+    known: dict[int, int] = {}
+    data, breaks, outside = bytearray(start.data), 0, 0
     for poke in pokes:
         inside = start.holds(poke)
         fits = _inside(data, poke.addr - start.base, poke) if inside else _outside(known, poke)

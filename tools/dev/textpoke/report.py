@@ -70,7 +70,8 @@ class Report:
         parts   a function that gives what the step is made from (see kept.py); without it the step
                 is always done
         """
-        before, begin, found = self.count[FAILED], time.monotonic(), []
+        found: list[Result] = []
+        before, begin = self.count[FAILED], time.monotonic()
         with working(name, self.silent_for):
             self.add(results_of(name, self._once, name, parts, function, *args), found)
         known = bool(found) and all(result.unchanged for result in found)

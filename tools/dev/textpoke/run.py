@@ -84,7 +84,7 @@ def unpack(archive, folder):
     shutil.rmtree(part, ignore_errors=True)
     try:
         with tarfile.open(archive) as tar:
-            tar.extractall(part, filter="data")
+            tar.extractall(part, filter="data")  # type: ignore[call-arg]  # mypy 1.0: unknown
     except (tarfile.TarError, EOFError) as error:
         raise Fail(
             INFRA, f"what the guest sent cannot be read ({error}): see its console"
@@ -148,7 +148,8 @@ class Listing:
 
     def sites(self, kind):
         """(first record, count) of each site of a kind."""
-        first, count = {}, {}
+        first: dict = {}
+        count: dict[int, int] = {}
         for poke in self.pokes:
             if self.kind(poke) == kind:
                 first.setdefault(poke.addr, poke)
@@ -169,7 +170,9 @@ class Listing:
                 f"{kind} ({what}): {len(sites)} sites, {sum(count for _, count in sites)} records"
             )
             lines += (
-                shown[:most] + [f"  ... {hidden} more ..."] + shown[-most:] if hidden > 0 else shown
+                shown[:most] + [f"  ... {hidden} more ..."] + shown[-most:]
+                if most and hidden > 0
+                else shown
             )
         return lines
 

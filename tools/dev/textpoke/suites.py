@@ -132,6 +132,7 @@ def _untar(tarball, names, folder):
         check=False,
     )
     # tar may end before the tarball does, but not without a file that every Linux has.
+    assert xz.stdout
     xz.stdout.close()
     xz.wait()
     listing.unlink()
@@ -244,7 +245,8 @@ class Tree:
         """What the series does to files, taken together;
         one that it leaves alone here is the base's.
         """
-        before, after = Counter(), Counter()
+        before: Counter = Counter()
+        after: Counter = Counter()
         for path in files:
             made = self.place / path
             before += _lines(self.base / path)
@@ -334,7 +336,7 @@ def others():
     """The newest of each suite where its version is not the pinned one, each once,
     the newest first.
     """
-    found = {}
+    found: dict = {}
     for suite in SUITES:
         with contextlib.suppress(Absent, Fail):
             source = newest(suite)

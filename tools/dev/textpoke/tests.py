@@ -9,6 +9,7 @@ import shutil
 import sys
 import tarfile
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -74,7 +75,9 @@ def sent(result, name):
     """A file that the guest has sent, as text; '' if it sent none."""
     try:
         with tarfile.open(result.out_tar) as tar:
-            return tar.extractfile(name).read().decode(errors="replace")
+            member = tar.extractfile(name)
+            assert member, f"{name} is a file"
+            return member.read().decode(errors="replace")
     except (tarfile.TarError, KeyError, EOFError):
         return ""
 
@@ -130,10 +133,10 @@ class Guest:
 
     name: object  # the architecture
     kdir: Path
-    initrd: object  # a function that builds it
-    judge: object  # a function from how the guest went to the results
+    initrd: Callable  # builds it
+    judge: Callable  # a function from how the guest went to the results
     how: dict = field(default_factory=dict)  # words for what boots it
-    boot: object = None  # what boots it; None: in_guest
+    boot: Callable | None = None  # what boots it; None: in_guest
     more: tuple = ()  # what else is judged by: parts to be hashed
 
     def __post_init__(self):
@@ -564,7 +567,8 @@ def side_by_side(functions, at_once=2):
 
     In daemon threads, so that an interruption ends the guests with us.
     """
-    done, waiting = [None] * len(functions), iter(range(len(functions)))
+    waiting = iter(range(len(functions)))
+    done: list[tuple[object, BaseException | None]] = [(None, None)] * len(functions)
 
     def run_some():
         for i in waiting:

@@ -62,8 +62,8 @@ class Replay:
 
     how: str
     cases: list = field(default_factory=list)
-    planned: int = None
-    status: int = None
+    planned: int | None = None
+    status: int | None = None
 
     @property
     def complete(self):
@@ -185,7 +185,8 @@ def results(name, sent, minutes=MINUTES):
 
 def figures(sent):
     """name -> number: the kernel's, the replays' together, and what else was done."""
-    runs, total = replays(sent["replay"]), Counter()
+    total: Counter = Counter()
+    runs = replays(sent["replay"])
     for run in runs:
         total["replays"] += 1
         total["records"] += run.number("enough_records")

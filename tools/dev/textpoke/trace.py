@@ -292,6 +292,7 @@ class Trace:
     def merged(self, name, parts):
         """A perf.data with the trace in it, and the copy of kcore beside it."""
         folder, traces = self.folder / name, []
+        assert self.log, "what has a trace unit has a log"
         for cpu in range(self.log["cpus"]):
             traces.append((self.folder / f"aux.{cpu}").read_bytes())
         shutil.rmtree(folder, ignore_errors=True)
@@ -499,7 +500,8 @@ def _show(found, parts, names):
 
 def column(name, trace, text, branches):
     """All of a run that is shown beside others."""
-    parts, symbols, span = trace.parts, trace.recording.symbols(), (0, 0)
+    span: tuple[int, ...] = (0, 0)
+    parts, symbols = trace.parts, trace.recording.symbols()
     if branches and "last" in branches.figures:
         span = tuple(
             perf_time(branches[which], parts.time_conversion()) for which in ("first", "last")
@@ -565,7 +567,7 @@ def _result(name, faults):
 
 def pairs(records):
     """(record, the next of the same site) where both change the text in turn."""
-    last = {}
+    last: dict = {}
     for each in records:
         if (before := last.get(each.addr)) and before.old == each.new and before.new == each.old:
             yield before, each

@@ -72,7 +72,8 @@ class Sites:
 
 def branches(lines):
     """function -> functions that it branches to, of what objdump says."""
-    found, current = {}, set()
+    found: dict[str, set] = {}
+    current: set[str] = set()
     for line in lines:
         if match := FUNCTION.match(line):
             current = found.setdefault(match["name"], set())
