@@ -1505,6 +1505,7 @@ class Gates(Case):
             gates.refresh_is_identity()
 
     def test_the_lines_that_are_printed(self):
+        self.enterContext(mock.patch.object(gates.standards, "STANDARDS", ()))
         self.three()
         with contextlib.redirect_stdout(io.StringIO()) as out:
             gates.gates()

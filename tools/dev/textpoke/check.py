@@ -28,6 +28,7 @@ from . import (
     perf,
     run,
     series,
+    standards,
     suites,
     tests,
     torture,
@@ -343,6 +344,7 @@ def everything(report, architectures):
     """All of check, into a report."""
     say(f"{os.cpu_count()} CPUs; everything generated goes to {paths.BUILD}")
     report.step("series: gates", _gates, parts=NOTHING)
+    report.step("tools: standards", standards.results, parts=NOTHING)
     report.step("series: Debian's suites", suites.fits, parts=NOTHING)
     report.step("tools: unit tests", _unit_tests, "tools", parts=NOTHING)
     models.run(report)

@@ -7,9 +7,10 @@ import tempfile
 from pathlib import Path
 
 from . import base as bases
-from . import git, host, overlay, patches, paths, series, words
+from . import git, host, overlay, patches, paths, series, standards, words
 from .errors import INFRA, TEST_FAILED, Fail
 from .git import Repo
+from .ktap import FAILED, SKIPPED
 
 CREATES = re.compile(
     r"^(?:new file|deleted file|rename|copy|similarity)\b|^(?:---|\+\+\+) /dev/null", re.M
@@ -282,7 +283,7 @@ GATES = [
 
 
 def gates():
-    """make gates: every gate, one line each."""
+    """make gates: every gate, one line each; then what these tools themselves are held to."""
     host.need("git")
     failed = 0
     for number, (name, gate) in enumerate(GATES, 1):
@@ -294,5 +295,16 @@ def gates():
                 raise
             failed += 1
             print(f"not ok {number} {name}: {failure.message}", flush=True)
+    all_of_them = len(GATES)
+    for result in standards.results():
+        all_of_them += 1
+        failed += result.status == FAILED
+        print(_line(all_of_them, result), flush=True)
     if failed:
-        raise Fail(TEST_FAILED, f"{failed} of {len(GATES)} gates failed")
+        raise Fail(TEST_FAILED, f"{failed} of {all_of_them} gates failed")
+
+
+def _line(number, result):
+    if result.status == FAILED:
+        return f"not ok {number} {result.name}: {result.note}"
+    return f"ok {number} {result.name}" + f" # SKIP {result.note}" * (result.status == SKIPPED)

@@ -54,6 +54,8 @@ CROSS = {
 }
 LLVM = ("clang-19", "lld-19", "llvm-19")
 LINT = ("perl", "sparse")
+# What these tools themselves are looked through with: see standards.py.
+STANDARDS = ("black", "flake8", "mypy", "shellcheck")
 BTF = ("dwarves",)
 PAGE = ("python3-pygal",)
 MODELS = ("spin", "tcc", "libc6-dev")
@@ -80,7 +82,10 @@ QEMU = {
 # nothing can be told there.
 PROGRAMS = {
     name: name
-    for name in ("bc", "bison", "ccache", "cpio", "flex", "gcc", "git", "make", "python3", "rsync")
+    for name in (
+        *("bc", "bison", "ccache", "cpio", "flex", "gcc", "git", "make", "python3", "rsync"),
+        *STANDARDS,
+    )
 } | {"xz-utils": "xz"}
 QEMU_OLDEST = "1:10.0"  # older ones lose writes to code that another CPU is translating
 
@@ -430,7 +435,7 @@ def setup(arches=None):
     """Everything that any command needs, at once."""
     arches = arches or list(CROSS)
     cross = [name for arch in arches for name in CROSS[arch]]
-    packages = [*BUILD, *cross, *PERF, *LLVM, *LINT, *BTF, *MODELS, *PAGE]
+    packages = [*BUILD, *cross, *PERF, *LLVM, *LINT, *STANDARDS, *BTF, *MODELS, *PAGE]
     # All in one sentence, for who is not root.
     _lacking(*packages, *_qemu(*arches))
     need(*packages)
@@ -476,7 +481,7 @@ def _foreign_debs_of_any(packages, debarch, suite):
     """A mirror that is being updated has lists that apt refuses, for days at times:
     of one suite, seldom of all.
     """
-    failures = []
+    failures: list[Fail] = []
     for each in (suite, *STANDBYS):
         if failures:
             say(f"{failures[-1].message}; trying {each} instead")
