@@ -158,6 +158,7 @@ class Case(unittest.TestCase):
         self.enterContext(mock.patch.dict(os.environ, WHO))
         self.enterContext(mock.patch.object(base.host, "need"))
         self.enterContext(mock.patch.object(base, "UNPACKED_GIB", 0))
+        self.enterContext(mock.patch.object(gates, "AUTHOR", "A Developer <dev@localhost>"))
         self.enterContext(mock.patch.object(tempfile, "tempdir", str(self.home)))
         os.environ.pop("KERNEL", None)
         self.said = io.StringIO()
@@ -1503,6 +1504,13 @@ class Gates(Case):
         patches.write(path, re.sub(r"@@ -(\d+),", "@@ -7,", patches.read(path), count=1))
         with self.assertRaisesRegex(errors.Fail, "refresh would leave"):
             gates.refresh_is_identity()
+
+    def test_another_author_is_noticed(self):
+        self.three()
+        gates.one_author()
+        path = patches.files()[1]
+        patches.write(path, patches.read(path).replace("A Developer", "Another", 1))
+        self.refused(gates.one_author, path.name, "Another <dev@localhost>", "From: A Developer")
 
     def test_the_lines_that_are_printed(self):
         self.enterContext(mock.patch.object(gates.standards, "STANDARDS", ()))

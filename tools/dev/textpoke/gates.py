@@ -22,6 +22,8 @@ FOREIGN = re.compile(
     re.I,
 )
 TEXT_LIMIT = 1 << 20
+# As long as no person sends the series.
+AUTHOR = "Text Poke <text-poke@localhost>"
 
 
 def kept_is_new():
@@ -98,6 +100,13 @@ def all_counted():
                 f"is number {number} of the series, by its place: run `make tree` and `make "
                 "refresh`",
             )
+
+
+def one_author():
+    """Every patch is from the series' author, not from the git configuration of a machine."""
+    for patch in patches.load():
+        if patch.author != AUTHOR:
+            raise patches.bad(patch.name, f"is from {patch.author}: have `From: {AUTHOR}` there")
 
 
 def owned_once():
@@ -279,6 +288,7 @@ GATES = [
     ("the overlay that breaks the kernel on purpose applies", overlay_fits),
     ("the series has no trace of that overlay", overlay_is_apart),
     ("comments, documents and change logs use the words of terms.md", words_are_plain),
+    ("every patch is from the series' author", one_author),
 ]
 
 
