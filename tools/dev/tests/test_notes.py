@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the selftest `replay` takes for announced: a module's memory may have been another's just before and after."""
+"""What the selftest `replay` takes for announced: a module's memory may have been another's just
+before and after.
+"""
 
 import subprocess
 import tempfile
@@ -8,7 +10,8 @@ from pathlib import Path
 
 SELFTESTS = Path(__file__).resolve().parents[3] / "tools/testing/selftests/text_poke"
 
-# Notes come as kind, time, other end, address, length; records as time and address, one in each line after `-`.
+# Notes come as kind, time, other end, address, length; records as time and address, one in each
+# line after `-`.
 PROGRAM = r"""
 #include <stdio.h>
 #include "text_poke.h"
@@ -65,7 +68,9 @@ class Notes(unittest.TestCase):
         )
 
     def missing(self, notes, records):
-        """How many of the records, (time, address), lie where no note, (kind, time, other, address), has told of code."""
+        """How many of the records, (time, address), lie where no note, (kind, time, other,
+        address), has told of code.
+        """
         lines = [f"{kind:d} {time} {other} {addr:x} {PAGE}" for kind, time, other, addr in notes]
         lines += ["-", *(f"{time} {addr:x}" for time, addr in records)]
         return int(

@@ -926,7 +926,8 @@ class Programs(unittest.TestCase):
             poke(6500, BASE, b"\x90", b"\xcc"),
             poke(6500, BASE + 1, b"\x74", b"\x75"),
         )
-        # Before: the clock's last reading. After: with one instruction since it was read. The second of the block never was.
+        # Before: the clock's last reading. After: with one instruction since it was read. The
+        # second of the block never was.
         self.assertEqual(self.windows(), [(5000, 7001), (0, 0)])
 
     def test_and_not_of_what_was_executed_before_another_change_of_it(self):

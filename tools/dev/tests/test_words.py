@@ -89,8 +89,10 @@ class Words(unittest.TestCase):
 
     def test_comments_that_hunks_add_are_read_in_their_lines(self):
         text = (
-            "Subject: x\n---\ndiff --git a/a.c b/a.c\n--- a/a.c\n+++ b/a.c\n@@ -1,5 +1,4 @@ who()\n  * who is there\n+ * one\n"
-            '-/* who */\n /* who\n+ * two */ f("who");\ndiff --git a/b.sh b/b.sh\n@@ -0,0 +1 @@\n+who # three\n'
+            "Subject: x\n---\ndiff --git a/a.c b/a.c\n--- a/a.c\n+++ b/a.c\n"
+            "@@ -1,5 +1,4 @@ who()\n  * who is there\n+ * one\n"
+            '-/* who */\n /* who\n+ * two */ f("who");\n'
+            "diff --git a/b.sh b/b.sh\n@@ -0,0 +1 @@\n+who # three\n"
         )
         found = words.prose("a.patch", text).split("\n")
         lines = text.split("\n")

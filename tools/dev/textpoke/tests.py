@@ -444,7 +444,9 @@ def counted_guests(name, kdir, append="", smp=2):
 
 
 def isolated_guests(name, kdir, append="", smp=2):
-    """What boots a guest whose second CPU has no tick, for the selftest that runs a program there; none if that is not left alone."""
+    """What boots a guest whose second CPU has no tick, for the selftest that runs a program
+    there; none if that is not left alone.
+    """
     if arches.get(name).isolates:
         yield listed_guest(name, kdir, ISOLATED, f"{NO_TICK} {append}".strip(), smp, use="isolated")
 

@@ -588,7 +588,9 @@ def dropped(parts, records, _=None):
 
 
 def swapped(parts, records, _=None):
-    """With the times of some records and of those that undo them, which may come later than all of these, exchanged."""
+    """With the times of some records and of those that undo them, which may come later than all
+    of these, exchanged.
+    """
     places, found = {each.at for each in records}, {}
     for first, second in pairs(parts.records()):
         if first.at in places and first.at not in found:
@@ -602,15 +604,20 @@ def swapped(parts, records, _=None):
 
 @dataclass(frozen=True)
 class Stamps:
-    """Times at which a record would be wrong: one at which the old code was still to be executed, one at which the new had been."""
+    """Times at which a record would be wrong: one at which the old code was still to be executed,
+    one at which the new had been.
+    """
 
     early: int | None
     late: int | None
 
 
 def stamps(records, windows):
-    """A record's place -> its Stamps. windows: of each when its site was executed before and after it, see image.c."""
-    found, last = {}, {}
+    """A record's place -> its Stamps. windows: of each when its site was executed before and
+    after it, see image.c.
+    """
+    found: dict = {}
+    last: dict = {}
     for record, (before, after) in zip(records, windows):
         early = before - MARGIN if before - MARGIN > last.get(record.addr, 0) else None
         found[record.at] = Stamps(early, after + MARGIN if after else None)
@@ -628,7 +635,9 @@ def _moved(parts, records, times):
 
 
 def too_early(parts, records, wrong):
-    """With some records stamped when CPUs still executed the old code: before all of them were trapped."""
+    """With some records stamped when CPUs still executed the old code: before all of them were
+    trapped.
+    """
     return _moved(parts, records, {at: each.early for at, each in wrong.items()})
 
 
@@ -637,7 +646,7 @@ def too_late(parts, records, wrong):
     return _moved(parts, records, {at: each.late for at, each in wrong.items()})
 
 
-MUTATIONS = {
+MUTATIONS: dict = {
     "dropped": dropped,
     "swapped": swapped,
     "stamped too early": too_early,
@@ -657,7 +666,9 @@ def cpu_clock(time, conversion):
 
 
 def beginning(trace, until):
-    """The trace up to a time, in a folder of its own: the packets, and the branches that are in them."""
+    """The trace up to a time, in a folder of its own: the packets, and the branches that are in
+    them.
+    """
     folder = trace.folder / "piece"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
@@ -697,7 +708,9 @@ def _noticed(trace, piece, name, parts):
 
 
 def mutations(trace):
-    """Results of the run with broken records: each comparison has to notice, of branches in the beginning of the trace."""
+    """Results of the run with broken records: each comparison has to notice, of branches in the
+    beginning of the trace.
+    """
     records = crossed(trace, compare_text(trace, trace.parts))[:PIECE]
     wrong, piece = stamps(trace.parts.records(), _windows(trace.folder)), None
     if trace.log and records:

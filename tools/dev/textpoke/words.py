@@ -67,7 +67,9 @@ def _of_litmus(text):
 
 
 def _of_new_lines(path, lines):
-    """The comments of what hunks add to a file, in their lines: those that begin in the context, or above it, too."""
+    """The comments of what hunks add to a file, in their lines: those that begin in the context,
+    or above it, too.
+    """
     new = ["" if line.startswith("-") else line[1:] for line in lines]
     comments = prose(path, "\n".join(new)).split("\n")
     inside = [
