@@ -192,6 +192,7 @@ class Variants(unittest.TestCase):
         with mock.patch.multiple(
             tests,
             install_selftests=lambda name, *_: Path(f"selftests-{name}"),
+            isolated_guests=lambda *_: [],
             programs=lambda name, _: {},
             selftests_in=lambda name, kdir, targets, folder, *_, **__: lambda: [
                 (f"{name}", targets, folder)
