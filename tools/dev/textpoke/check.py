@@ -33,6 +33,7 @@ from . import (
     tests,
     torture,
     trace,
+    unwatched,
 )
 from .errors import OK, Fail
 from .kept import NOTHING
@@ -284,6 +285,8 @@ def _built_and_tested(store, name):
         FAILED if beyond else PASSED,
         ", ".join(beyond[:5]),
     )
+    if arches.get(name).isolates:
+        yield unwatched.result(name, kdir)
     guest = boots_guest(name, kdir)
     booted = list(results_of("boots", store.once, f"{name}: boots", guest.parts, guest))
     yield from named(name, booted)
