@@ -502,6 +502,55 @@ class Columns(unittest.TestCase):
             [tracecolumns.BASE, tracecolumns.HALF, tracecolumns.SERIES],
         )
 
+    def injected(self, judge, **found):
+        """The only result, and what is printed, of figures that perf inject's samples have."""
+        figures = trace.Found(self.GOOD | found)
+        own = trace.Tools(arches.get("x86"), None, "program", {}, "series-perf")
+        made = trace.Trace(own, Path("/f"), mock.Mock(), recording(), figures)
+        seen = trace.Seen(made, figures, figures)
+        with (
+            mock.patch.object(trace, "compare_injected", return_value=figures) as compare,
+            contextlib.redirect_stdout(io.StringIO()) as said,
+        ):
+            (result,) = judge(seen)
+        (_, data, decoder), _ = compare.call_args
+        self.assertEqual(data, Path("/f/perf.data"))
+        return result.status, decoder, said.getvalue()
+
+    def test_what_perf_inject_decodes_has_to_be_right(self):
+        status, decoder, said = self.injected(trace.judge_injected)
+        self.assertEqual((status, decoder), (ktap.PASSED, "series-perf"))
+        self.assertIn("perf inject of the series: branches executed", said)
+        for fault in "wrong", "missing", "errors":
+            with self.subTest(fault):
+                self.assertEqual(self.injected(trace.judge_injected, **{fault: 1})[0], ktap.FAILED)
+
+    def test_and_what_the_base_s_does_wrong(self):
+        def judge(seen):
+            return trace.judge_base_injected(seen, "base-perf")
+
+        self.assertEqual(self.injected(judge, wrong=1)[:2], (ktap.PASSED, "base-perf"))
+        self.assertEqual(self.injected(judge)[0], ktap.FAILED)
+
+    def test_samples_are_injected_then_compared_and_go(self):
+        place = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        perf, program = place / "perf", place / "program"
+        perf.write_text(
+            "#!/bin/sh\n"
+            'case $1 in inject) echo "$3" >"$5";; script) echo "$(cat "$3") $5";; esac\n'
+        )
+        program.write_text('#!/bin/sh\nread -r said\necho "wrong 3"\necho "$said" >"$2/said"\n')
+        for path in perf, program:
+            path.chmod(0o755)
+        own = trace.Tools(arches.get("x86"), None, program, {}, perf)
+        made = trace.Trace(own, place, mock.Mock(), recording(), trace.Found({}))
+        self.assertEqual(trace.compare_injected(made, place / "data", perf)["wrong"], 3)
+        self.assertEqual((place / "said").read_text(), f"{place}/data hw:cpu,time,ip,addr\n")
+        self.assertFalse((place / "injected.data").exists())
+        perf.write_text("#!/bin/sh\necho no such option\nexit 129\n")
+        with self.assertRaisesRegex(Exception, "comparing what perf inject makes"):
+            trace.compare_injected(made, place / "data", perf)
+
     def results(self, status, base):
         """(results, what the page was made of, what is left in the folder)."""
         place, written = Path(self.enterContext(tempfile.TemporaryDirectory())), []

@@ -85,7 +85,7 @@ PIECE = 1_000
 # ns: a trace unit tells of the time every 200 instructions, of 1 ns each.
 MARGIN = 1_000
 NEAR = 64  # bytes, between a branch and a record that may have to do with it
-BULKY = ("log", "blocks", "aux.*", "truth.*", "windows", "guest.tar")
+BULKY = ("log", "injected.data", "blocks", "aux.*", "truth.*", "windows", "guest.tar")
 
 
 @dataclass(frozen=True)
@@ -366,6 +366,21 @@ def compare_branches(trace, data, decoder):
     )
 
 
+def compare_injected(trace, data, decoder):
+    """The same of the samples that perf inject makes of data, as profiles for compilers are."""
+    samples = trace.folder / "injected.data"
+    script = (
+        '"$0" inject -i "$1" -o "$5" --itrace=be --strip >"$2" 2>&1 || { cat "$2" >&2; exit 1; }; '
+        '"$0" script -i "$5" -F hw:cpu,time,ip,addr --ns 2>>"$2" | "$3" compare "$4"'
+    )
+    words = [data, trace.folder / "inject.err", trace.own.program, trace.folder, samples]
+    found = parse(
+        output(["sh", "-c", script, decoder, *words], what="comparing what perf inject makes")
+    )
+    samples.unlink()
+    return found
+
+
 # What it comes to
 
 NO_UNIT = (
@@ -556,6 +571,31 @@ def judge(seen):
         _show(branches, parts, names)
         yield _result("every branch is decoded as it was executed", branch_faults(branches))
     yield _result("enough is executed and changed", size_faults(text, branches))
+
+
+def _injected(seen, decoder, whose):
+    """What becomes of the trace in a perf inject, of whose perf a line tells."""
+    found = compare_injected(seen.trace, seen.trace.folder / "perf.data", decoder)
+    print(
+        f"perf inject of {whose}: branches executed {found['executed']}, wrong {found['wrong']}, "
+        f"missing {found['missing']}, decode errors {found['errors']}",
+        flush=True,
+    )
+    return found
+
+
+def judge_injected(seen):
+    """Profiles are made of what perf inject decodes, which has to be right, too."""
+    if seen.branches:
+        found = _injected(seen, seen.trace.own.perf, "the series")
+        yield _result("perf inject decodes every branch as it was executed", branch_faults(found))
+
+
+def judge_base_injected(seen, decoder):
+    """A comparison that cannot fail would pass with the base's perf as well."""
+    found = _injected(seen, decoder, "the base")
+    faults = [] if branch_faults(found) else ["nothing is wrong there either"]
+    yield _result("perf inject of the base is wrong where the series' is right", faults)
 
 
 def _result(name, faults):
@@ -784,12 +824,17 @@ def results(name, kdir, timeout=TIMEOUT, append="", base=False):
     found, columns = list(judge(seen)), [seen.column(tracecolumns.SERIES)]
     right = all(each.status == PASSED for each in found)
     yield from found
+    found += (injected := list(judge_injected(seen)))
+    yield from injected
     found += (broken := list(mutations(seen.trace)))
     yield from broken
     if base:
         other, columns = beside(name, seen, timeout, append)
         found += (compared := list(judge_columns(own.machine, columns)))
         yield from compared
+        if seen.branches:
+            found += (injected := list(judge_base_injected(seen, base_perf())))
+            yield from injected
         _tidy(other.trace.folder)
     markup.try_to_write(folder / "index.html", tracepage.write, name, columns, found)
     if right:
