@@ -80,7 +80,7 @@ ROOM = 2  # GiB
 # code.
 LEAST = (1_000, 1_000_000)
 BROKEN = 40  # records that are broken on purpose, all in one file
-# So many of the first records are in the piece of the trace that is decoded with broken ones.
+# Those that are broken are among so many of the first; what is decoded goes on to half of all.
 PIECE = 1_000
 # ns: a trace unit tells of the time every 200 instructions, of 1 ns each.
 MARGIN = 1_000
