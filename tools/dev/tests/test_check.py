@@ -457,8 +457,11 @@ class KUnit(unittest.TestCase):
         self.assertIn("text_poke: the suite ran", [each.name for each in self.failed(log)])
 
 
-class Counted(unittest.TestCase):
-    def guests(self, name):
+class GuestsOfTheirOwn(unittest.TestCase):
+    """Selftests that need a guest which the others do not have."""
+
+    def guests(self, function, name):
+        """What a function gives for an architecture, and the list that the guest goes by."""
         folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
         with mock.patch.multiple(
             tests,
@@ -466,35 +469,19 @@ class Counted(unittest.TestCase):
             programs=lambda *_: {},
             say=mock.DEFAULT,
         ):
-            return list(tests.counted_guests(name, Path(name))), folder / "kselftest-list.txt"
+            return list(function(name, Path(name))), folder / "kselftest-list.txt"
 
-    def test_a_guest_of_their_own_counts_for_those_that_do(self):
-        (guest,), listed = self.guests("arm64")
+    def test_one_that_counts_is_for_those_that_do(self):
+        (guest,), listed = self.guests(tests.counted_guests, "arm64")
         self.assertEqual(listed.read_text(), "perf_events:remove_on_exec\n")
         self.assertIn("-icount", guest.how["qemu_args"])
+        self.assertEqual(self.guests(tests.counted_guests, "riscv")[0], [])
 
-    def test_or_there_is_none(self):
-        self.assertEqual(self.guests("riscv")[0], [])
-
-
-class Isolated(Counted):
-    def guests(self, name):
-        folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
-        with mock.patch.multiple(
-            tests,
-            install_selftests=lambda *_, **__: folder,
-            programs=lambda *_: {},
-            say=mock.DEFAULT,
-        ):
-            return list(tests.isolated_guests(name, Path(name))), folder / "kselftest-list.txt"
-
-    def test_a_guest_of_their_own_counts_for_those_that_do(self):
-        (guest,), listed = self.guests("riscv")
+    def test_one_without_a_tick_is_for_the_isolated_cpu(self):
+        (guest,), listed = self.guests(tests.isolated_guests, "riscv")
         self.assertEqual(listed.read_text(), "text_poke:isolated_cpus_are_left_alone\n")
         self.assertIn("nohz_full=1", guest.how["append"].split())
-
-    def test_or_there_is_none(self):
-        self.assertEqual(self.guests("powerpc")[0], [])
+        self.assertEqual(self.guests(tests.isolated_guests, "powerpc")[0], [])
 
 
 class TakingTurns(unittest.TestCase):

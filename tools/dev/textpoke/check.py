@@ -306,13 +306,23 @@ def _architecture_parts(name):
         list(made.architecture(name)),
         foreign,
         made.modules(
-            "kernel", "boot", "tests", "torture", "endings", "run", "kept", "made", "report"
+            "kernel",
+            "boot",
+            "tests",
+            "torture",
+            "endings",
+            "run",
+            "kept",
+            "made",
+            "report",
+            "unwatched",
         ),
         [
             paths.DEV / "textpoke/check.py",
             paths.DEV / "textpoke/cli.py",
             paths.DEV / "tp",
             UNIT_TESTS / "test_boot.py",
+            unwatched.LIST,
         ],
     ]
 

@@ -16,7 +16,6 @@ from .errors import Fail
 from .ktap import FAILED, PASSED, SKIPPED, Result
 from .say import output, run
 
-TOP = paths.DEV.parent.parent
 WIDTH = 100
 # Of tools/dev, where pyproject.toml and .flake8 are; tp is Python for all but a shell.
 PYTHON = ("textpoke", "tests", "tp")
@@ -92,7 +91,7 @@ def _version(program: str) -> str:
     return found[0] if found else ""
 
 
-def judged(standard: Standard, top: Path = TOP) -> Result:
+def judged(standard: Standard, top: Path = paths.ROOT) -> Result:
     """What a program says of what is there."""
     host.need(standard.program)
     if not (has := _version(standard.program)).startswith(standard.version):
@@ -122,7 +121,7 @@ def _said(log: Path) -> list[str]:
     return [line for line in said if line.strip()] or ["it failed without a word"]
 
 
-def results(top: Path = TOP) -> Iterator[Result]:
+def results(top: Path = paths.ROOT) -> Iterator[Result]:
     """A result for each; one that lacks its program fails, and says how to get that."""
     for standard in STANDARDS:
         try:

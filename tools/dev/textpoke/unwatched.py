@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Static keys and static calls in text that CPUs may run while they count as in user mode.
 
-A batch with such a site interrupts every CPU, isolated ones too, which costs those who isolated
-them. So there is a list of the keys that have one, in tools/dev/accepted/unwatched; each has its
+A batch with such a site interrupts every CPU, isolated ones too. So there is a list of the keys
+that have one, in tools/dev/accepted/unwatched; each has its
 reason, and a kernel that is built has no others, nor fewer.
 """
 
