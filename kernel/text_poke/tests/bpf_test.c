@@ -25,11 +25,10 @@
 #include <linux/string.h>
 #include <linux/unaligned.h>
 
-#include <asm/text_poke_test.h>
-
 #include "../fault.h"
 #include "../internal.h"
 #include "../listener.h"
+#include "arch_test.h"
 
 /* Where there is no bpf_arch_text_poke() there is no row either. */
 #ifdef TEXT_POKE_TEST_BPF_ASM

@@ -3,7 +3,7 @@
  * KUnit test of a backend: does it do what <linux/text_poke.h> asks of one?
  *
  * One body for all architectures.  What differs is a row in
- * <asm/text_poke_conformance.h>: a table of instructions, and a reference, written
+ * "arch_conformance.h": a table of instructions, and a reference, written
  * from the architecture's manual, of what they do to the registers.
  */
 #include <kunit/test.h>
@@ -19,8 +19,8 @@
 #include <linux/uaccess.h>
 
 #include <asm/ptrace.h>
-#include <asm/text_poke_conformance.h>
 
+#include "arch_conformance.h"
 #include "test.h"
 
 /* How often each instruction is tried, each time with other registers. */

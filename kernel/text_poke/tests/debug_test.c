@@ -8,8 +8,6 @@
 #include <linux/string.h>
 #include <linux/text_poke.h>
 
-#include <asm/text_poke_test.h>
-
 #include "../debug.h"
 #include "test.h"
 

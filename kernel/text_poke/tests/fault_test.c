@@ -22,7 +22,6 @@
 #include <linux/vmalloc.h>
 
 #include <asm/sections.h>
-#include <asm/text_poke_test.h>
 
 #include "../fault.h"
 #include "test.h"

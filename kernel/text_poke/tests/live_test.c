@@ -25,8 +25,6 @@
 #include <linux/text_poke.h>
 #include <linux/uaccess.h>
 
-#include <asm/text_poke_test.h>
-
 #include "../phase.h"
 #include "test.h"
 

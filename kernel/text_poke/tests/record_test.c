@@ -22,7 +22,6 @@
 #include <linux/uaccess.h>
 
 #include <asm/local.h>
-#include <asm/text_poke_test.h>
 
 #include "../../events/internal.h"
 #include "test.h"

@@ -4,7 +4,7 @@
  * line, and perf knows where.
  *
  * The text is that of text_poke_test.c.  The instruction which needs a slot
- * comes from <asm/text_poke_test.h>; with it, text_poke_test_fn() returns
+ * comes from "arch_test.h"; with it, text_poke_test_fn() returns
  * TEXT_POKE_TEST_STEPPED.
  */
 #include <kunit/test.h>
@@ -18,7 +18,6 @@
 #include <linux/text_poke.h>
 
 #include <asm/ptrace.h>
-#include <asm/text_poke_test.h>
 
 #include "test.h"
 

@@ -10,10 +10,9 @@
 #include <linux/mm.h>
 #include <linux/text_poke.h>
 
-#include <asm/text_poke_test.h>
-
 #include "../internal.h"
 #include "../replaced.h"
+#include "arch_test.h"
 
 struct kunit;
 

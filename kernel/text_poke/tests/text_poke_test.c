@@ -3,7 +3,7 @@
  * KUnit test of the text poke core and of the backend it runs on.
  *
  * Each case is named by the property that it shows.  The instructions come
- * from <asm/text_poke_test.h>, which encodes them on its own.
+ * from "arch_test.h", which encodes them on its own.
  */
 #include <kunit/test-bug.h>
 #include <kunit/test.h>
@@ -24,7 +24,6 @@
 
 #include <asm/ptrace.h>
 #include <asm/sections.h>
-#include <asm/text_poke_test.h>
 
 #include "../listener.h"
 #include "test.h"

@@ -13,8 +13,6 @@
 #include <linux/string.h>
 #include <linux/text_poke.h>
 
-#include <asm/text_poke_test.h>
-
 #include "../fault.h"
 #include "test.h"
 

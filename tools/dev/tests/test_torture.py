@@ -209,7 +209,7 @@ class Running(unittest.TestCase):
 
     def test_what_is_wanted_is_done_by_the_guest_or_the_kernel(self):
         script = (initramfs.GUEST / "torture.sh").read_text()
-        kernel = (paths.ROOT / "kernel/text_poke/torture.c").read_text()
+        kernel = (paths.ROOT / "kernel/text_poke/tests/torture.c").read_text()
         for what in {what for name in arches.ARCHES for what in torture.wanted(name, 1)} - {
             "modules",
             "modules-again",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-#ifndef __ASM_TEXT_POKE_CONFORMANCE_H
-#define __ASM_TEXT_POKE_CONFORMANCE_H
+#ifndef _TEXT_POKE_ARCH_CONFORMANCE_H
+#define _TEXT_POKE_ARCH_CONFORMANCE_H
 
 /*
  * arm64's row of the conformance test of text poke backends.
@@ -14,7 +14,8 @@
 
 #include <asm/insn.h>
 #include <asm/ptrace.h>
-#include <asm/text_poke_test.h>
+
+#include "arch_test.h"
 
 #define TEXT_POKE_TEST_ALIGN	4
 
@@ -273,4 +274,4 @@ static inline void text_poke_test_random(u8 *insn, u8 *len, u32 a, u32 b)
 	*len = 4;
 }
 
-#endif /* __ASM_TEXT_POKE_CONFORMANCE_H */
+#endif /* _TEXT_POKE_ARCH_CONFORMANCE_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-#ifndef __ASM_TEXT_POKE_TEST_H
-#define __ASM_TEXT_POKE_TEST_H
+#ifndef _TEXT_POKE_ARCH_TEST_H
+#define _TEXT_POKE_ARCH_TEST_H
 
 /*
  * What the KUnit test of the text poke core needs to know about RISC-V.
@@ -233,4 +233,4 @@ static inline bool text_poke_test_flags_kept(const struct pt_regs *regs)
 	"	li	a0, 42\n"					\
 	"	ret\n"
 
-#endif /* __ASM_TEXT_POKE_TEST_H */
+#endif /* _TEXT_POKE_ARCH_TEST_H */

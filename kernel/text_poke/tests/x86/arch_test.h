@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-#ifndef _ASM_X86_TEXT_POKE_TEST_H
-#define _ASM_X86_TEXT_POKE_TEST_H
+#ifndef _TEXT_POKE_ARCH_TEST_H
+#define _TEXT_POKE_ARCH_TEST_H
 
 /*
  * What the KUnit test of the text poke core needs to know about x86.
@@ -218,4 +218,4 @@ static inline bool text_poke_test_flags_kept(const struct pt_regs *regs)
 			      "incq text_poke_test_bpf_hits + 8(%rip)")	\
 	TEXT_POKE_TEST_BPF_FN("instead", "movl $42, %eax")
 
-#endif /* _ASM_X86_TEXT_POKE_TEST_H */
+#endif /* _TEXT_POKE_ARCH_TEST_H */

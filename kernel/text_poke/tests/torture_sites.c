@@ -25,10 +25,10 @@
 #include <linux/string.h>
 #include <linux/text_poke.h>
 
-#include "debug.h"
-#include "internal.h"
-#include "fault.h"
-#include "phase.h"
+#include "../debug.h"
+#include "../internal.h"
+#include "../fault.h"
+#include "../phase.h"
 #include "torture.h"
 
 #define REGS	TEXT_POKE_TORTURE_REGS

@@ -10,37 +10,45 @@
  *		+ 1, return
  *	target:	+ 7, return
  *
- * Nothing else in it changes a register but r0, r11, and LR.
+ * Nothing else in it changes a register but t6, and ra.
  */
 #include <linux/linkage.h>
 
-#include <asm/ppc_asm.h>
-#include <asm/ptrace.h>
-#include <asm/text_poke_torture.h>
+#include <asm/asm.h>
+
+#include "arch_torture.h"
 
 #define BEFORE	32
 
-/* A site @at bytes behind an address that is a multiple of @align. */
-.macro torture_fn align:req, at:req, slow:req
+	.option	norelax
+	.option	norvc
+
+/* A site of @len bytes, @at bytes behind an address that is a multiple of @align. */
+.macro torture_fn align:req, at:req, len:req, slow:req
 	.balign	\align
 	.skip	\at - BEFORE
 	.type	text_poke_torture_fn_\@, @function
 text_poke_torture_fn_\@:
-	mflr	r11
+	mv	t6, ra
 .Lprobe_\@:
-	li	r3, 0
+	li	a0, 0
 	.rept	BEFORE / 4 - 2
 	nop
 	.endr
 .Lsite_\@:
+	.if	\len == 2
+	.option	push
+	.option	rvc
+	c.nop
+	.option	pop
+	.else
 	nop
-	addi	r3, r3, 1
-	mtlr	r11
-	blr
+	.endif
+	addi	a0, a0, 1
+	jr	t6
 .Ltarget_\@:
-	addi	r3, r3, 7
-	mtlr	r11
-	blr
+	addi	a0, a0, 7
+	jr	t6
 	.size	text_poke_torture_fn_\@, . - text_poke_torture_fn_\@
 
 	.pushsection .rodata.text_poke_torture, "a"
@@ -48,7 +56,7 @@ text_poke_torture_fn_\@:
 	.long	.Lsite_\@ - text_poke_torture_fn_\@
 	.long	.Ltarget_\@ - text_poke_torture_fn_\@
 	.long	.Lprobe_\@ - text_poke_torture_fn_\@
-	.short	4, \slow
+	.short	\len, \slow
 	.popsection
 .endm
 
@@ -59,51 +67,53 @@ SYM_DATA_START(text_poke_torture_begin)
 
 	.text
 
-/* Every place in a cache line. */
-.irp word, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
-	torture_fn 128, (64+4*\word), 0
-	torture_fn 128, (64+4*\word), 1
-.endr
-.irp word, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
-	torture_fn 256, (64+4*\word), 0
+/* Every place in half a cache line. */
+.irp word, 0, 1, 2, 3, 4, 5, 6, 7
+	torture_fn 128, (64+4*\word), 4, 0
+	torture_fn 128, (64+4*\word), 4, 1
+#ifdef CONFIG_RISCV_ISA_C
+	torture_fn 128, (66+4*\word), 4, 0
+	torture_fn 128, (66+4*\word), 4, 1
+	torture_fn 128, (64+4*\word), 2, 0
+	torture_fn 128, (66+4*\word), 2, 1
+#endif
 .endr
 
-/* The last word of 4 KiB, and the first, and a page may be as long. */
+/* The last word of a page, and the first; and one that is in both. */
 .irp slow, 0, 1
-	torture_fn 4096, (4096-4), \slow
-	torture_fn 4096, 4096, \slow
+	torture_fn 4096, (4096-4), 4, \slow
+	torture_fn 4096, 4096, 4, \slow
+#ifdef CONFIG_RISCV_ISA_C
+	torture_fn 4096, (4096-2), 4, \slow
+	torture_fn 4096, (4096-2), 2, \slow
+#endif
 .endr
 
 	.pushsection .rodata.text_poke_torture, "a"
 SYM_DATA_END_LABEL(text_poke_torture_begin, SYM_L_GLOBAL, text_poke_torture_end)
 	.popsection
 
+	.balign	4
 SYM_FUNC_START(text_poke_torture_callee)
-	addi	r3, r3, 2
-	blr
+	addi	a0, a0, 2
+	ret
 SYM_FUNC_END(text_poke_torture_callee)
 
-#define FRAME	(STACK_FRAME_MIN_SIZE + 8 * 20)
-#define REGS	(STACK_FRAME_MIN_SIZE)
-#define SAVED(n) (STACK_FRAME_MIN_SIZE + 8 * ((n) - 12))
 #define OUT(n)	(8 * (TEXT_POKE_TORTURE_REGS + (n)))
 
 /* All that are not left alone. */
 .macro each_reg op:req, base:req, at:req
-	.irp	n, 5, 6, 7, 8, 9, 10, 14, 15, 16, 17, 18, 19, 20, 21, 22
-	\op	\n, (\at + 8 * \n)(\base)
+	.irp	n, 5, 6, 7, 8, 9, 11, 12, 13, 14, 15, 16, 17, 18
+	\op	x\n, (\at + 8 * \n)(\base)
 	.endr
-	.irp	n, 23, 24, 25, 26, 27, 28, 29, 30, 31
-	\op	\n, (\at + 8 * \n)(\base)
+	.irp	n, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30
+	\op	x\n, (\at + 8 * \n)(\base)
 	.endr
 .endm
 
 .macro each_saved op:req
-	.irp	n, 14, 15, 16, 17, 18, 19, 20, 21, 22
-	\op	\n, SAVED(\n)(r1)
-	.endr
-	.irp	n, 23, 24, 25, 26, 27, 28, 29, 30, 31
-	\op	\n, SAVED(\n)(r1)
+	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
+	\op	s\n, (16 + 8 * \n)(sp)
 	.endr
 .endm
 
@@ -114,38 +124,22 @@ SYM_FUNC_END(text_poke_torture_callee)
  * second half what they are afterwards.
  */
 SYM_FUNC_START(text_poke_torture_call)
-	mflr	r0
-	std	r0, 16(r1)
-	mfcr	r0
-	std	r0, 8(r1)
-	stdu	r1, -FRAME(r1)
-	std	r4, REGS(r1)
-	each_saved std
+	addi	sp, sp, -128
+	sd	ra, 0(sp)
+	sd	a1, 8(sp)
+	each_saved sd
 
-	mr	r12, r3
-	mtctr	r12
-	ld	r0, 0(r4)
-	mtcr	r0
-	ld	r0, 8(r4)
-	mtxer	r0
-	each_reg ld, r4, 0
-	ld	r4, 32(r4)
+	mv	t6, a0
+	mv	a0, a1
+	each_reg ld, a0, 0
 
-	bctrl
+	jalr	t6
 
-	ld	r11, REGS(r1)
-	mfcr	r0
-	std	r0, OUT(0)(r11)
-	mfxer	r0
-	std	r0, OUT(1)(r11)
-	std	r4, OUT(4)(r11)
-	each_reg std, r11, OUT(0)
+	ld	t6, 8(sp)
+	each_reg sd, t6, OUT(0)
 
 	each_saved ld
-	addi	r1, r1, FRAME
-	ld	r0, 8(r1)
-	mtcr	r0
-	ld	r0, 16(r1)
-	mtlr	r0
-	blr
+	ld	ra, 0(sp)
+	addi	sp, sp, 128
+	ret
 SYM_FUNC_END(text_poke_torture_call)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-#ifndef _ASM_X86_TEXT_POKE_CONFORMANCE_H
-#define _ASM_X86_TEXT_POKE_CONFORMANCE_H
+#ifndef _TEXT_POKE_ARCH_CONFORMANCE_H
+#define _TEXT_POKE_ARCH_CONFORMANCE_H
 
 /*
  * x86's row of the conformance test of text poke backends.
@@ -21,7 +21,8 @@
 #include <asm/ptrace.h>
 #include <asm/segment.h>
 #include <asm/text-patching.h>
-#include <asm/text_poke_test.h>
+
+#include "arch_test.h"
 
 #define TEXT_POKE_TEST_ALIGN	1
 
@@ -274,4 +275,4 @@ static inline void text_poke_test_random(u8 *insn, u8 *len, u32 a, u32 b)
 		insn[1] = 0x80 | (insn[1] & 0xf);
 }
 
-#endif /* _ASM_X86_TEXT_POKE_CONFORMANCE_H */
+#endif /* _TEXT_POKE_ARCH_CONFORMANCE_H */

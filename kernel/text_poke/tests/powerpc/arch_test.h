@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-#ifndef _ASM_POWERPC_TEXT_POKE_TEST_H
-#define _ASM_POWERPC_TEXT_POKE_TEST_H
+#ifndef _TEXT_POKE_ARCH_TEST_H
+#define _TEXT_POKE_ARCH_TEST_H
 
 /*
  * What the KUnit test of the text poke core needs to know about powerpc.
@@ -228,4 +228,4 @@ static inline bool text_poke_test_flags_kept(const struct pt_regs *regs)
 /* CPUs come online even while text_mutex is held. */
 #define TEXT_POKE_TEST_CPUS_COME	true
 
-#endif /* _ASM_POWERPC_TEXT_POKE_TEST_H */
+#endif /* _TEXT_POKE_ARCH_TEST_H */

@@ -37,8 +37,8 @@
 #include <linux/stop_machine.h>
 #include <linux/torture.h>
 
-#include "internal.h"
-#include "listener.h"
+#include "../internal.h"
+#include "../listener.h"
 #include "torture.h"
 
 #undef MODULE_PARAM_PREFIX

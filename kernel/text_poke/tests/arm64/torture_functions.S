@@ -14,7 +14,8 @@
 #include <linux/linkage.h>
 
 #include <asm/assembler.h>
-#include <asm/text_poke_torture.h>
+
+#include "arch_torture.h"
 
 #define BEFORE	32
 

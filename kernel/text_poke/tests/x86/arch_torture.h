@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-#ifndef _ASM_X86_TEXT_POKE_TORTURE_H
-#define _ASM_X86_TEXT_POKE_TORTURE_H
+#ifndef _TEXT_POKE_ARCH_TORTURE_H
+#define _TEXT_POKE_ARCH_TORTURE_H
 
 /*
  * What the torture test of text pokes needs to know about x86.  Encodings and
@@ -24,7 +24,8 @@
 #include <asm/irq_vectors.h>
 #include <asm/nmi.h>
 #include <asm/text-patching.h>
-#include <asm/text_poke_conformance.h>
+
+#include "arch_conformance.h"
 
 enum text_poke_torture_kind {
 	TEXT_POKE_TORTURE_NOP,
@@ -105,7 +106,7 @@ static inline bool text_poke_torture_encode(u8 *insn, size_t len,
 	}
 }
 
-/* What a function returns whose site is of @kind: see text_poke_torture.S. */
+/* What a function returns whose site is of @kind: see torture_functions.S. */
 static inline unsigned int
 text_poke_torture_effect(enum text_poke_torture_kind kind, unsigned int nr,
 			 const u64 *regs)
@@ -175,4 +176,4 @@ static inline void text_poke_torture_nmi_online(int cpu)
 
 #endif /* !__ASSEMBLY__ */
 
-#endif /* _ASM_X86_TEXT_POKE_TORTURE_H */
+#endif /* _TEXT_POKE_ARCH_TORTURE_H */

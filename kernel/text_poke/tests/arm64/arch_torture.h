@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-#ifndef __ASM_TEXT_POKE_TORTURE_H
-#define __ASM_TEXT_POKE_TORTURE_H
+#ifndef _TEXT_POKE_ARCH_TORTURE_H
+#define _TEXT_POKE_ARCH_TORTURE_H
 
 /*
  * What the torture test of text pokes needs to know about arm64.  Encodings
@@ -20,7 +20,8 @@
 #include <linux/types.h>
 
 #include <asm/ptrace.h>
-#include <asm/text_poke_conformance.h>
+
+#include "arch_conformance.h"
 
 enum text_poke_torture_kind {
 	TEXT_POKE_TORTURE_NOP,
@@ -120,7 +121,7 @@ static inline bool text_poke_torture_taken(enum text_poke_torture_kind kind,
 	}
 }
 
-/* What a function returns whose site is of @kind: see text_poke_torture.S. */
+/* What a function returns whose site is of @kind: see torture_functions.S. */
 static inline unsigned int
 text_poke_torture_effect(enum text_poke_torture_kind kind, unsigned int nr,
 			 const u64 *regs)
@@ -201,4 +202,4 @@ static inline void text_poke_torture_nmi_offline(int cpu)
 
 #endif /* !__ASSEMBLY__ */
 
-#endif /* __ASM_TEXT_POKE_TORTURE_H */
+#endif /* _TEXT_POKE_ARCH_TORTURE_H */

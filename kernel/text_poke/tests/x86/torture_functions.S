@@ -19,7 +19,8 @@
 #include <asm/ibt.h>
 #include <asm/nops.h>
 #include <asm/nospec-branch.h>
-#include <asm/text_poke_torture.h>
+
+#include "arch_torture.h"
 
 #define BEFORE	32
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-#ifndef __ASM_TEXT_POKE_CONFORMANCE_H
-#define __ASM_TEXT_POKE_CONFORMANCE_H
+#ifndef _TEXT_POKE_ARCH_CONFORMANCE_H
+#define _TEXT_POKE_ARCH_CONFORMANCE_H
 
 /*
  * RISC-V's row of the conformance test of text poke backends.
@@ -13,7 +13,8 @@
 
 #include <asm/insn.h>
 #include <asm/ptrace.h>
-#include <asm/text_poke_test.h>
+
+#include "arch_test.h"
 
 /*
  * Instructions, and what the backend says about them: name, bytes, length,
@@ -314,4 +315,4 @@ static inline void text_poke_test_random(u8 *insn, u8 *len, u32 a, u32 b)
 	*len = (class[1] & 3) == 3 ? 4 : 2;
 }
 
-#endif /* __ASM_TEXT_POKE_CONFORMANCE_H */
+#endif /* _TEXT_POKE_ARCH_CONFORMANCE_H */

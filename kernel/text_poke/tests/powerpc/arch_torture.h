@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-#ifndef _ASM_POWERPC_TEXT_POKE_TORTURE_H
-#define _ASM_POWERPC_TEXT_POKE_TORTURE_H
+#ifndef _TEXT_POKE_ARCH_TORTURE_H
+#define _TEXT_POKE_ARCH_TORTURE_H
 
 /*
  * What the torture test of text pokes needs to know about powerpc.  Encodings
@@ -19,7 +19,8 @@
 #include <linux/types.h>
 
 #include <asm/ptrace.h>
-#include <asm/text_poke_conformance.h>
+
+#include "arch_conformance.h"
 
 enum text_poke_torture_kind {
 	TEXT_POKE_TORTURE_NOP,
@@ -81,7 +82,7 @@ static inline bool text_poke_torture_encode(u8 *insn, size_t len,
 	}
 }
 
-/* What a function returns whose site is of @kind: see text_poke_torture.S. */
+/* What a function returns whose site is of @kind: see torture_functions.S. */
 static inline unsigned int
 text_poke_torture_effect(enum text_poke_torture_kind kind, unsigned int nr,
 			 const u64 *regs)
@@ -114,4 +115,4 @@ static inline void text_poke_torture_fit(u64 *regs)
 
 #endif /* !__ASSEMBLY__ */
 
-#endif /* _ASM_POWERPC_TEXT_POKE_TORTURE_H */
+#endif /* _TEXT_POKE_ARCH_TORTURE_H */

@@ -13,7 +13,7 @@
 /* For an architecture that has NMIs. */
 void text_poke_torture_read_in_nmi(void);
 
-#include <asm/text_poke_torture.h>
+#include "arch_torture.h"
 
 /*
  * Whether there are NMIs here; while the test goes on it does not change.  On
@@ -128,7 +128,7 @@ void text_poke_torture_claim(const void *addr, enum text_poke_claim claim);
 void text_poke_torture_sum(struct text_poke_reads *sum);
 
 /**
- * struct text_poke_torture_entry - a function, as text_poke_torture.S lists it
+ * struct text_poke_torture_entry - a function, as torture_functions.S lists it
  * @fn:		where it begins
  * @site:	where its site is, in bytes from there
  * @target:	where that may jump to
@@ -145,7 +145,7 @@ struct text_poke_torture_entry {
 	u16 slow;
 };
 
-/* In text_poke_torture.S of an architecture. */
+/* In torture_functions.S of an architecture. */
 extern const struct text_poke_torture_entry text_poke_torture_begin[];
 extern const struct text_poke_torture_entry text_poke_torture_end[];
 unsigned int text_poke_torture_call(void *fn, u64 *regs);
