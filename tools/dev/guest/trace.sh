@@ -4,10 +4,11 @@
 # The guest's part of `make trace`: perf records how this script, as perf's workload, changes
 # the kernel's text, while tasks on all CPUs execute just that text.
 #
-#	trace.sh DIR [MORE...]			records into DIR and sends it to the host
-#	trace.sh --workload DIR [MORE...]	what perf runs
+#	trace.sh DIR TURNS [MORE...]		records into DIR and sends it to the host
+#	trace.sh --workload DIR TURNS [MORE...]	what perf runs
 #
-# What is executed between the two calls of sync is what the host traces. More of it:
+# What is executed between the two calls of sync is what the host traces: so many turns of all that
+# changes text, and in the last of them more:
 #
 #	cpus	the last CPU goes down and comes up while text changes
 
@@ -76,7 +77,7 @@ change_text()
 	tracer function
 	keys 1
 	probes 1
-	for what in $MORE; do "$what"; done
+	for what; do "$what"; done
 	keys 0
 	probes 0
 	tracer nop
@@ -87,7 +88,9 @@ workload()
 	mkfifo "$DIR/pause"
 	load_begin
 	sync
-	change_text
+	for _ in $(seq 2 "$TURNS"); do change_text; done
+	# shellcheck disable=SC2086  # they are several
+	change_text $MORE
 	sync
 	load_end
 	rm "$DIR/pause"
@@ -116,8 +119,8 @@ record()
 	done 2>/dev/null
 	sleep 3
 	# shellcheck disable=SC2086  # they are several
-	perf record --kcore -a -e dummy -m 8M -N -B -o "$DIR/perf.data" -- \
-		"$JOB" --workload "$DIR" $MORE || exit
+	perf record --kcore -a -e dummy --switch-events -m 8M -N -B -o "$DIR/perf.data" -- \
+		"$JOB" --workload "$DIR" "$TURNS" $MORE || exit
 	cd "$DIR" && send_out .
 }
 
@@ -128,7 +131,8 @@ if [ "$1" = --workload ]; then
 	shift
 fi
 DIR=$1
-shift
+TURNS=$2
+shift 2
 MORE=$*
 PAUSE=0.05
 machine

@@ -290,11 +290,17 @@ class Words(unittest.TestCase):
             self.assertEqual(len(trace.branch_faults(good | {name: 1})), 1, name)
 
     def test_a_run_in_which_little_happens_is_a_fault(self):
-        records, branches = trace.LEAST
-        self.assertEqual(trace.size_faults({"crossed": records}, {"executed": branches}), [])
-        self.assertEqual(
-            len(trace.size_faults({"crossed": records - 1}, {"executed": branches - 1})), 2
-        )
+        for size in trace.SHORT, trace.LONG:
+            text, branches = {"crossed": size.records}, {"executed": size.executed}
+            self.assertEqual(trace.size_faults(text, branches, size), [])
+            less = {"crossed": size.records - 1}, {"executed": size.executed - 1}
+            self.assertEqual(len(trace.size_faults(*less, size)), 2)
+
+    def test_a_profile_counts_what_was_executed_and_enough(self):
+        least = trace.SHORT.executed // 100
+        self.assertEqual(trace.profile_faults({"wrong": 0, "counted": least}), [])
+        self.assertEqual(len(trace.profile_faults({"wrong": 1, "counted": least})), 1)
+        self.assertEqual(len(trace.profile_faults({"wrong": 0, "counted": least - 1})), 1)
 
     def test_a_fault_is_a_failure_and_is_told(self):
         self.assertEqual(trace._result("a", []).status, ktap.PASSED)
@@ -494,7 +500,7 @@ class Columns(unittest.TestCase):
         base, columns = trace.beside("arm64", series, 60, "words")
         self.assertEqual(
             (base.trace.own.perf, base.trace.folder, base.trace.recording.made),
-            ("base-perf", Path("/f/base"), ("base-arm64", 60, "words")),
+            ("base-perf", Path("/f/base"), ("base-arm64", 60, "words", trace.SHORT)),
         )
         self.assertEqual(used, [(Path("/f/perf.data"), "base-perf")])
         self.assertEqual(
@@ -502,35 +508,49 @@ class Columns(unittest.TestCase):
             [tracecolumns.BASE, tracecolumns.HALF, tracecolumns.SERIES],
         )
 
-    def injected(self, judge, **found):
-        """The only result, and what is printed, of figures that perf inject's samples have."""
+    PROFILE = {"counted": 1_000_000, "branches": 9, "seen": 8, "wrong": 0}
+
+    def injected(self, judge, profile=(), **found):
+        """The results, and what is printed, of figures that perf inject's samples have,
+        and a profile.
+        """
         figures = trace.Found(self.GOOD | found)
+        counted = trace.Found(self.PROFILE | dict(profile))
         own = trace.Tools(arches.get("x86"), None, "program", {}, "series-perf")
         made = trace.Trace(own, Path("/f"), mock.Mock(), recording(), figures)
         seen = trace.Seen(made, figures, figures)
         with (
             mock.patch.object(trace, "compare_injected", return_value=figures) as compare,
+            mock.patch.object(trace, "compare_profile", return_value=counted) as profiles,
             contextlib.redirect_stdout(io.StringIO()) as said,
         ):
-            (result,) = judge(seen)
+            found = list(judge(seen))
+        self.assertEqual(compare.call_args, profiles.call_args)
         (_, data, decoder), _ = compare.call_args
         self.assertEqual(data, Path("/f/perf.data"))
-        return result.status, decoder, said.getvalue()
+        return [result.status for result in found], decoder, said.getvalue()
 
     def test_what_perf_inject_decodes_has_to_be_right(self):
-        status, decoder, said = self.injected(trace.judge_injected)
-        self.assertEqual((status, decoder), (ktap.PASSED, "series-perf"))
+        found, decoder, said = self.injected(trace.judge_injected)
+        self.assertEqual((found, decoder), ([ktap.PASSED, ktap.PASSED], "series-perf"))
         self.assertIn("perf inject of the series: branches executed", said)
+        self.assertIn("a profile of the series' perf: branches counted 1000000", said)
         for fault in "wrong", "missing", "errors":
             with self.subTest(fault):
-                self.assertEqual(self.injected(trace.judge_injected, **{fault: 1})[0], ktap.FAILED)
+                found, *_ = self.injected(trace.judge_injected, **{fault: 1})
+                self.assertEqual(found, [ktap.FAILED, ktap.PASSED])
+        for fault in {"wrong": 1}, {"counted": 1}:
+            with self.subTest(fault):
+                found, *_ = self.injected(trace.judge_injected, fault)
+                self.assertEqual(found, [ktap.PASSED, ktap.FAILED])
 
     def test_and_what_the_base_s_does_wrong(self):
         def judge(seen):
             return trace.judge_base_injected(seen, "base-perf")
 
-        self.assertEqual(self.injected(judge, wrong=1)[:2], (ktap.PASSED, "base-perf"))
-        self.assertEqual(self.injected(judge)[0], ktap.FAILED)
+        found, decoder, _ = self.injected(judge, {"wrong": 1}, wrong=1)
+        self.assertEqual((found, decoder), ([ktap.PASSED, ktap.PASSED], "base-perf"))
+        self.assertEqual(self.injected(judge)[0], [ktap.FAILED, ktap.FAILED])
 
     def test_samples_are_injected_then_compared_and_go(self):
         place = Path(self.enterContext(tempfile.TemporaryDirectory()))
@@ -1027,6 +1047,49 @@ class Programs(unittest.TestCase):
         self.log.time(6000).run(self.jcc, 1).put(Log.END)
         self.assertEqual(
             self.text(b"\x90\x74\x10", poke(6000, BASE + 1, b"\x75", b"\x74"))["breaks"], 1
+        )
+
+
+class Profile(unittest.TestCase):
+    """What samples count, and what was executed by any CPU."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.program = build(cls)
+
+    def figures(self, *stacks):
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        for cpu in 0, 2:
+            branches = ((BASE + 16 * n, BASE + 16 * n + 256) for n in range(cpu, cpu + 4))
+            (Path(folder) / f"truth.{cpu}").write_bytes(
+                b"".join(struct.pack("<3Q", *each, 1000) for each in branches)
+            )
+        lines = (
+            "".join(f" 0x{one:x}/0x{other:x}/P/-/-/0" for one, other in stack) for stack in stacks
+        )
+        done = subprocess.run(
+            [self.program, "profile", folder],
+            check=True,
+            capture_output=True,
+            text=True,
+            input="\n".join(lines) + "\n",
+        )
+        found = trace.parse(done.stdout)
+        return [
+            *(found[name] for name in ("executed", "counted", "wrong", "branches", "seen")),
+            found.differs,
+        ]
+
+    def test_what_was_executed_may_be_counted(self):
+        stack = [(BASE + 16 * n, BASE + 16 * n + 256) for n in (0, 3, 5)]
+        self.assertEqual(self.figures(stack, stack[:1]), [8, 4, 0, 6, 3, []])
+        self.assertEqual(self.figures([]), [8, 0, 0, 6, 0, []])
+
+    def test_what_was_not_may_not(self):
+        stack = [(BASE, BASE + 256), (BASE + 16, BASE + 256), (0, BASE)]
+        self.assertEqual(
+            self.figures(stack, stack),
+            [8, 4, 2, 6, 1, [f"counted 2 decoded {BASE + 16:x} {BASE + 256:x}"]],
         )
 
 

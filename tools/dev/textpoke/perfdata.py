@@ -18,7 +18,7 @@ HEADER = struct.Struct("<8sQQQQQQQQ4Q")  # magic, size, attribute's size, three 
 SECTION = struct.Struct("<QQ")
 EVENT = struct.Struct("<IHH")  # type, misc, size
 
-LOST, AUX, TEXT_POKE = 2, 11, 20
+LOST, AUX, SWITCH_CPU_WIDE, TEXT_POKE = 2, 11, 15, 20
 FINISHED_ROUND, AUXTRACE_INFO, AUXTRACE, TIME_CONV = 68, 70, 71, 79
 FEATURE_AUXTRACE = 18
 # perf_event_attr: where its parts are, and bits of it.
@@ -224,17 +224,18 @@ class Unit:
     kind: int  # of enum auxtrace_type
     config: int  # of the event that selects it
     flags: int  # of its AUX events
-    info: object  # (pmu type, CPUs, time conversion) -> words of AUXTRACE_INFO
+    info: object  # (pmu type, CPUs, the recording) -> words of AUXTRACE_INFO
 
 
 PMU = 77  # a type of event that the guest has not
 
 
-def _pt_info(pmu, _, conversion):
-    """enum of tools/perf/util/intel-pt.h:
-    TSC packets, returns are not compressed, one buffer for each CPU.
+def _pt_info(pmu, _, parts):
+    """enum of tools/perf/util/intel-pt.h: TSC packets, returns are not compressed, whether events
+    tell which task runs (3: of all CPUs), one buffer for each CPU.
     """
-    return (pmu, *conversion, 1, 1 << 10, 1 << 11, 0, 0, 1, *[0] * 7)
+    switches = 3 if parts.of_kind(SWITCH_CPU_WIDE) else 0
+    return (pmu, *parts.time_conversion(), 1, 1 << 10, 1 << 11, switches, 0, 1, *[0] * 7)
 
 
 PT = Unit(1, 1 << 13 | 1 << 11 | 1 << 10 | 1, 0, _pt_info)
@@ -315,14 +316,8 @@ def _latest(parts):
 def with_trace(parts, unit, traces):
     """The same with a trace of each CPU: traces are their bytes."""
     selection = _selection(parts, unit, len(traces))
-    info = _event(
-        AUXTRACE_INFO,
-        struct.pack("<II", unit.kind, 0)
-        + struct.pack(
-            f"<{len(unit.info(PMU, len(traces), parts.time_conversion()))}Q",
-            *unit.info(PMU, len(traces), parts.time_conversion()),
-        ),
-    )
+    words = unit.info(PMU, len(traces), parts)
+    info = _event(AUXTRACE_INFO, struct.pack(f"<II{len(words)}Q", unit.kind, 0, *words))
     at = parts.of_kind(TIME_CONV)[0][0] + 1
     whole = [*parts.events[:at], info, *parts.events[at:]]
     events = [event for event in whole if kind_of(event) != FINISHED_ROUND]

@@ -66,6 +66,7 @@ PROGRAM = (
     "etm.c",
     "image.c",
     "path.c",
+    "profile.c",
     "pt.c",
     "walk.c",
     "x86.c",
@@ -76,9 +77,7 @@ WARNINGS = ("-Wall", "-Wextra", "-Wno-unused-parameter")
 REPEATABLE = f"{boot.COUNTED} -rtc base=2024-01-01T00:00:00,clock=vm -seed 1"
 TIMEOUT = 1800
 ROOM = 2  # GiB
-# What a run has to have to say something: records that were crossed, branches or else pieces of
-# code.
-LEAST = (1_000, 1_000_000)
+PROFILE = "i1000il"  # what profiles for compilers are made of: the last branches, now and then
 BROKEN = 40  # records that are broken on purpose, all in one file
 # Those that are broken are among so many of the first; what is decoded goes on to half of all.
 PIECE = 1_000
@@ -100,6 +99,18 @@ class Machine:
     )
     base_errs: bool = True  # 6.12 records nothing there, and its perf may not follow records
 
+
+@dataclass(frozen=True)
+class Size:
+    """How much a guest does, and what a run has to have to say something."""
+
+    words: tuple  # for trace.sh: how often it all happens, and what happens besides
+    records: int  # that are crossed at least
+    executed: int  # branches, or else pieces of code, at least
+
+
+SHORT = Size(("1",), 1_000, 1_000_000)
+LONG = Size(("5", "cpus"), 10_000, 10_000_000)
 
 MACHINES = {
     "x86": Machine(perfdata.PT, "__x64_sys_sync", 0xFFFFFFFF80000000, base_errs=False),
@@ -244,7 +255,7 @@ def plugin_words(machine, found, plugin, folder):
     return ",".join([str(plugin), *(f"{name}={value}" for name, value in words.items())])
 
 
-def record(own, kdir, folder, timeout=TIMEOUT, append=""):
+def record(own, kdir, folder, timeout=TIMEOUT, append="", size=SHORT):
     """Boot a guest that records; returns what perf recorded in it.
 
     The plugin's log is in the folder.
@@ -252,7 +263,7 @@ def record(own, kdir, folder, timeout=TIMEOUT, append=""):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     initrd = initramfs.build_initramfs(
-        own.arch.name, extra=own.guest_perf, job=JOB, args=[WHERE], kdir=kdir
+        own.arch.name, extra=own.guest_perf, job=JOB, args=[WHERE, *size.words], kdir=kdir
     )
     words = plugin_words(own.machine, symbols(kdir), own.plugin, folder)
     result = boot.boot(
@@ -381,6 +392,23 @@ def compare_injected(trace, data, decoder):
     return found
 
 
+def compare_profile(trace, data, decoder):
+    """The branches that a profile counts which perf inject makes of data, against those that were
+    executed.
+    """
+    samples = trace.folder / "injected.data"
+    script = (
+        '"$0" inject -i "$1" -o "$5" --itrace=$6 --strip >"$2" 2>&1 || { cat "$2" >&2; exit 1; }; '
+        '"$0" script -i "$5" -F brstack 2>>"$2" | "$3" profile "$4"'
+    )
+    words = [data, trace.folder / "profile.err", trace.own.program, trace.folder, samples, PROFILE]
+    found = parse(
+        output(["sh", "-c", script, decoder, *words], what="comparing what a profile counts")
+    )
+    samples.unlink()
+    return found
+
+
 # What it comes to
 
 NO_UNIT = (
@@ -411,7 +439,7 @@ def branch_faults(found):
     return [f"{count} {words}" for count, words in checks if count]
 
 
-def size_faults(text, branches=None):
+def size_faults(text, branches=None, size=SHORT):
     """A run in which little happened shows little."""
     executed, what = (
         (branches["executed"], "branches") if branches else (text["pieces"], "pieces of code")
@@ -419,8 +447,8 @@ def size_faults(text, branches=None):
     return [
         f"only {count} {words}, not {least}"
         for count, least, words in (
-            (text["crossed"], LEAST[0], "records were crossed"),
-            (executed, LEAST[1], f"{what} were executed"),
+            (text["crossed"], size.records, "records were crossed"),
+            (executed, size.executed, f"{what} were executed"),
         )
         if count < least
     ]
@@ -560,7 +588,7 @@ def see(trace):
     return Seen(trace, text, branches)
 
 
-def judge(seen):
+def judge(seen, size=SHORT):
     """Results of a run as it is, which has to be right."""
     trace, text, branches = seen.trace, seen.text, seen.branches
     parts, names = trace.parts, trace.recording.symbols()
@@ -570,7 +598,7 @@ def judge(seen):
     if branches:
         _show(branches, parts, names)
         yield _result("every branch is decoded as it was executed", branch_faults(branches))
-    yield _result("enough is executed and changed", size_faults(text, branches))
+    yield _result("enough is executed and changed", size_faults(text, branches, size))
 
 
 def _injected(seen, decoder, whose):
@@ -584,18 +612,49 @@ def _injected(seen, decoder, whose):
     return found
 
 
-def judge_injected(seen):
+def _profiled(seen, decoder, whose):
+    """What becomes of the trace in a profile, of whose perf a line tells."""
+    found = compare_profile(seen.trace, seen.trace.folder / "perf.data", decoder)
+    print(
+        f"a profile of {whose} perf: branches counted {found['counted']}, never executed "
+        f"{found['wrong']}; of {found['branches']} different ones that were executed it has "
+        f"{found['seen']}",
+        flush=True,
+    )
+    return found
+
+
+def profile_faults(found, size=SHORT):
+    """What is wrong with a profile, as words; one that counts little shows little."""
+    least = size.executed // 100
+    checks = (
+        (found["wrong"], f"{found['wrong']} branches counted that no CPU has taken"),
+        (found["counted"] < least, f"only {found['counted']} branches counted, not {least}"),
+    )
+    return [words for wrong, words in checks if wrong]
+
+
+def judge_injected(seen, size=SHORT):
     """Profiles are made of what perf inject decodes, which has to be right, too."""
     if seen.branches:
         found = _injected(seen, seen.trace.own.perf, "the series")
         yield _result("perf inject decodes every branch as it was executed", branch_faults(found))
+        profile = _profiled(seen, seen.trace.own.perf, "the series'")
+        _show(profile, seen.trace.parts, seen.trace.recording.symbols())
+        yield _result("a profile counts what was executed", profile_faults(profile, size))
 
 
 def judge_base_injected(seen, decoder):
     """A comparison that cannot fail would pass with the base's perf as well."""
-    found = _injected(seen, decoder, "the base")
-    faults = [] if branch_faults(found) else ["nothing is wrong there either"]
-    yield _result("perf inject of the base is wrong where the series' is right", faults)
+    found, profile = _injected(seen, decoder, "the base"), _profiled(seen, decoder, "the base's")
+    for name, faults in (
+        ("perf inject", branch_faults(found)),
+        ("a profile", profile["wrong"]),
+    ):
+        yield _result(
+            f"{name} of the base is wrong where the series' is right",
+            [] if faults else ["nothing is wrong there either"],
+        )
 
 
 def _result(name, faults):
@@ -791,7 +850,7 @@ def half(seen, decoder):
         yield seen.with_branches(branches).column(tracecolumns.HALF)
 
 
-def beside(name, seen, timeout, append):
+def beside(name, seen, timeout, append, size=SHORT):
     """(what was seen of the base, the columns)."""
     machine, decoder = seen.trace.own.machine, None
     if machine.unit:
@@ -799,7 +858,7 @@ def beside(name, seen, timeout, append):
     own, folder = replace(seen.trace.own, perf=decoder), seen.trace.folder / "base"
     kdir = base_kernel(name)
     say("tracing a guest of the base")
-    base = see(encode(own, folder, record(own, kdir, folder, timeout, append)))
+    base = see(encode(own, folder, record(own, kdir, folder, timeout, append, size)))
     return base, [
         base.column(tracecolumns.BASE),
         *half(seen, decoder),
@@ -817,21 +876,21 @@ def judge_columns(machine, columns):
 # The commands
 
 
-def results(name, kdir, timeout=TIMEOUT, append="", base=False):
+def results(name, kdir, timeout=TIMEOUT, append="", base=False, size=SHORT):
     """All results of an architecture; base: with the base beside it."""
     own, folder = tools(name), paths.BUILD / "trace" / name
-    host.room(paths.BUILD, ROOM * (1 + base), "the log of a guest")
+    host.room(paths.BUILD, ROOM * (1 + base) * int(size.words[0]), "the log of a guest")
     say("tracing a guest")
-    seen = see(encode(own, folder, record(own, kdir, folder, timeout, append)))
-    found, columns = list(judge(seen)), [seen.column(tracecolumns.SERIES)]
+    seen = see(encode(own, folder, record(own, kdir, folder, timeout, append, size)))
+    found, columns = list(judge(seen, size)), [seen.column(tracecolumns.SERIES)]
     right = all(each.status == PASSED for each in found)
     yield from found
-    found += (injected := list(judge_injected(seen)))
+    found += (injected := list(judge_injected(seen, size)))
     yield from injected
     found += (broken := list(mutations(seen.trace)))
     yield from broken
     if base:
-        other, columns = beside(name, seen, timeout, append)
+        other, columns = beside(name, seen, timeout, append, size)
         found += (compared := list(judge_columns(own.machine, columns)))
         yield from compared
         if seen.branches:
@@ -890,7 +949,8 @@ def main(options):
     report.step(
         f"{name}: trace",
         lambda: named(
-            name, results(name, kdir, timeout, options.get("APPEND", ""), options.flag("BASE"))
+            name,
+            results(name, kdir, timeout, options.get("APPEND", ""), options.flag("BASE"), LONG),
         ),
     )
     return report.end()

@@ -172,21 +172,30 @@ static void compare_cpu(int cpu, const struct branch *truth, size_t nr, const st
 	}
 }
 
+const struct branch *truth_of(const char *folder, int cpu, size_t *nr)
+{
+	const struct branch *truth;
+	char name[32], path[4096];
+	size_t length;
+
+	*nr = 0;
+	snprintf(name, sizeof(name), "truth.%d", cpu);
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	if (access(path, R_OK))
+		return NULL;
+	truth = read_file(folder, name, &length);
+	*nr = length / sizeof(*truth);
+	return truth;
+}
+
 int compare_branches(const char *folder)
 {
 	struct { const struct branch *truth; size_t nr; } cpus[CPUS] = { };
-	char name[32], path[4096];
-	size_t length;
 	int cpu;
 
 	read_decoded();
 	for (cpu = 0; cpu < CPUS; cpu++) {
-		snprintf(name, sizeof(name), "truth.%d", cpu);
-		snprintf(path, sizeof(path), "%s/%s", folder, name);
-		if (access(path, R_OK))
-			continue;
-		cpus[cpu].truth = read_file(folder, name, &length);
-		cpus[cpu].nr = length / sizeof(struct branch);
+		cpus[cpu].truth = truth_of(folder, cpu, &cpus[cpu].nr);
 		find_span(cpus[cpu].truth, cpus[cpu].nr);
 	}
 	for (cpu = 0; cpu < CPUS; cpu++)

@@ -11,6 +11,8 @@
  *					kcore copy and the records
  *	trace compare FOLDER		the branches that perf script prints
  *					against those that were executed
+ *	trace profile FOLDER		the branches that a profile counts
+ *					against those that were executed
  *
  * Each prints figures, a name and a number a line.
  */
@@ -94,6 +96,8 @@ int main(int argc, char **argv)
 		error = image_compare(where);
 	else if (argc == 3 && !strcmp(argv[1], "compare"))
 		error = compare_branches(where);
+	else if (argc == 3 && !strcmp(argv[1], "profile"))
+		error = compare_profile(where);
 	if (error)
 		fprintf(stderr, "trace: the log makes no sense, or the arguments do not\n");
 	return error ? 1 : 0;
