@@ -4,7 +4,10 @@
 import unittest
 from unittest import mock
 
-from textpoke import errors, gates, made, mails, overlay, patches, paths, series
+from textpoke import errors, paths
+from textpoke.checks import gates
+from textpoke.results import made
+from textpoke.series import mails, overlay, patches, series
 from tests.test_series import (  # noqa: F401  pylint: disable=unused-import
     Case,
     contents,

@@ -7,9 +7,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from textpoke import disasm, run  # noqa: E402
+from textpoke.code import disasm  # noqa: E402
 from textpoke.errors import OK, TEST_FAILED  # noqa: E402
-from textpoke.replay import Poke, Result  # noqa: E402
+from textpoke.records import run  # noqa: E402
+from textpoke.records.replay import Poke, Result  # noqa: E402
 
 ARM64 = disasm.MACHINES["arm64"]
 NOP = bytes.fromhex("1f2003d5")

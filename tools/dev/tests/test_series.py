@@ -18,19 +18,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 # pylint: disable=wrong-import-position
 from textpoke import arch as arches  # noqa: E402
-from textpoke import (  # noqa: E402
-    apply,
-    base,
-    cli,
-    errors,
-    gates,
-    git,
-    mails,
-    patches,
-    paths,
-    say,
-    series,
-)
+from textpoke import cli, errors, git, paths, say  # noqa: E402
+from textpoke.checks import gates  # noqa: E402
+from textpoke.series import apply, base, mails, patches, series  # noqa: E402
 
 LINES = "".join(f"int line_{number};\n" for number in range(40))
 BASE = {

@@ -5,7 +5,10 @@ and that the gate tells of them.
 
 import unittest
 
-from textpoke import errors, gates, patches, paths, words
+from textpoke import errors, paths
+from textpoke.checks import gates
+from textpoke.code import words
+from textpoke.series import patches
 from tests.test_series import (  # noqa: F401  pylint: disable=unused-import
     Case,
     setUpModule,
