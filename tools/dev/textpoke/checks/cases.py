@@ -4,7 +4,7 @@
 Each folder of tools/dev/cases has a program, case.c, that says what it has seen and whether
 that is right, a README with the report's source and what is right, and perhaps a file `boot`
 with what its guest needs. A case that fails on the series fails the step: always if it passes
-on the base, else unless tools/dev/known says why.
+on the base, else unless tools/dev/expected/known says why.
 
 A line of `boot` is `KEY [ARCH...]: VALUE`, for all architectures or for those that are named:
 

@@ -6,9 +6,9 @@ a minute of torture, and sends out what it has counted; gcov tells which line th
 lines, 95 percent must have been executed, and each that returns an error or goes to where
 one is returned: in all of its branches, if it has some.
 
-Lines that cannot be are in tools/dev/accepted/coverage, `file | the line | reason`, with the
-architecture in front of the file (`x86: core.c`) if that is so on one alone. Code that
-is noinstr is not instrumented, and does not count: a counter's store may fault or be traced.
+Lines that cannot be are in tools/dev/expected/accepted/coverage, `file | the line | reason`, with
+the architecture in front of the file (`x86: core.c`) if that is so on one alone. Code that is
+noinstr is not instrumented, and does not count: a counter's store may fault or be traced.
 """
 
 import json
@@ -22,8 +22,8 @@ from pathlib import Path
 from .. import arch as arches
 from .. import paths
 from ..guests import kernel, tests, torture
-from ..results.known import rows
 from ..results.ktap import FAILED, PASSED, Result
+from ..results.tables import FOLDER, rows
 from ..say import output, say
 from ..series import series
 from . import check
@@ -31,7 +31,7 @@ from . import check
 FRAGMENTS = ("gcov",)
 MINUTES = 1
 LEAST = 95
-ACCEPTED = paths.DEV / "accepted/coverage"
+ACCEPTED = FOLDER / "accepted/coverage"
 CORE = tuple(
     f"kernel/text_poke/{name}.c"
     for name in (

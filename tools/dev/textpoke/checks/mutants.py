@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """`make mutants`: break the core on purpose, one step after the other, and see who notices.
 
-The table tools/dev/mutants says of each step of kernel/text_poke/busted.h, which tools/dev/overlay
-has, which layer of the tests has to notice it, and in which words:
+The table tools/dev/expected/mutants says of each step of kernel/text_poke/busted.h, which
+tools/dev/overlay has, which layer of the tests has to notice it, and in which words:
 
     NAME | LAYER [or LAYER...] | PATTERN [| only ARCH...: REASON]
 
@@ -26,11 +26,12 @@ from .. import paths
 from ..errors import INFRA, USAGE, Fail
 from ..guests import initramfs, kernel, tests
 from ..proofs import models
+from ..results import tables
 from ..results.ktap import FAILED, PASSED, SKIPPED, Result
 from ..series import overlay
 from . import check
 
-TABLE = paths.DEV / "mutants"
+TABLE = tables.FOLDER / "mutants"
 STEPS = paths.ROOT / overlay.FOLDER / "kernel/text_poke/busted.h"
 STEP = re.compile(r"^\tTEXT_POKE_BUSTED_(?!NOTHING\b|NR\b)(\w+),", re.M)
 ONLY = re.compile(r"only (\w+(?: \w+)*): (.+)")
@@ -47,10 +48,7 @@ SUITES = {"core": "text_poke"} | {
 }
 # Layer -> with what it is tried.
 LAYERS = dict.fromkeys(("checker", "guest", *SUITES), KUNIT) | {"replay": SELFTESTS, MODEL: MODEL}
-FORMAT = (
-    "`NAME | LAYER [or LAYER...] | PATTERN [| only ARCH...: REASON]` "
-    f"with layers of one kind among {', '.join(LAYERS)}"
-)
+FORM = "NAME | LAYER [or LAYER...] | PATTERN [| only ARCH...: REASON]"
 
 
 @dataclass(frozen=True)
@@ -79,28 +77,22 @@ def steps(text):
     return STEP.findall(text)
 
 
-def _row(line):
-    """The mutant of a line; None: it cannot be read."""
-    name, *rest = (part.strip() for part in line.split(" | "))
-    if len(rest) not in (2, 3) or not rest[1]:
-        return None
-    layers, only = tuple(rest[0].split(" or ")), ONLY.fullmatch(rest[2]) if len(rest) == 3 else None
-    kinds = {LAYERS.get(layer) for layer in layers}
-    if len(kinds) != 1 or None in kinds or (len(rest) == 3 and not only):
-        return None
-    return Mutant(name, layers, rest[1], *(only.groups() if only else ()))
+def _mutant(name, layer, pattern, *rest):
+    """The mutant of a line's parts."""
+    layers, only = tuple(layer.split(" or ")), list(filter(None, map(ONLY.fullmatch, rest)))
+    kinds = {LAYERS.get(each) for each in layers}
+    if len(kinds) != 1 or None in kinds or len(only) != len(rest):
+        raise Fail(
+            INFRA,
+            f"{TABLE}: {name} is not `{FORM}` with layers of one kind among "
+            f"{', '.join(LAYERS)}: correct it",
+        )
+    return Mutant(name, layers, pattern, *(words for match in only for words in match.groups()))
 
 
 def parse(text):
     """The mutants of a table."""
-    found = []
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line or line.startswith("#"):
-            continue
-        if not (mutant := _row(line)):
-            raise Fail(INFRA, f"{TABLE}:{number} is not {FORMAT}: correct it")
-        found.append(mutant)
-    return found
+    return [_mutant(*parts) for parts in tables.rows(TABLE, FORM, text, lengths=(3, 4))]
 
 
 def agree(mutants, known, declared):

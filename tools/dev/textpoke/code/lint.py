@@ -15,8 +15,8 @@ from pathlib import Path
 from .. import arch as arches
 from .. import host, paths
 from ..guests import kernel
-from ..results.known import rows
 from ..results.ktap import FAILED, PASSED, Result
+from ..results.tables import FOLDER, rows
 from ..say import run
 from ..series import base as bases
 from ..series import mails, series
@@ -39,7 +39,7 @@ CHECKPATCH = (
     "FILE_PATH_CHANGES",
 )
 FINDING = re.compile(r"^(?P<file>\S*):\d+: (?:ERROR|WARNING|CHECK):(?P<type>\w+): (?P<text>.+)$")
-ACCEPTED = paths.DEV / "accepted/checkpatch"
+ACCEPTED = FOLDER / "accepted/checkpatch"
 LOG = "change log"
 SPARSE = paths.DEV / "sparse.sh"
 SHOWN = 20

@@ -2,8 +2,8 @@
 """Static keys and static calls in text that CPUs may run while they count as in user mode.
 
 A batch with such a site interrupts every CPU, isolated ones too. So there is a list of the keys
-that have one, in tools/dev/accepted/unwatched; each has its
-reason, and a kernel that is built has no others, nor fewer.
+that have one, in tools/dev/expected/accepted/unwatched; each has its reason, and a kernel that is
+built has no others, nor fewer.
 """
 
 import bisect
@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 from .. import arch as arches
 from .. import paths
-from ..results import known
 from ..results.ktap import FAILED, PASSED, Result
+from ..results.tables import FOLDER, rows
 from ..say import output
 
-LIST = paths.DEV / "accepted" / "unwatched"
+LIST = FOLDER / "accepted/unwatched"
 FORM = "ARCH | key | reason"
 # Between these symbols, as runs_unwatched() in kernel/text_poke/catch_up.c has them.
 UNWATCHED = (
@@ -89,7 +89,7 @@ def keys(name: str, kdir) -> set[str]:
 
 def listed(name: str, text: str | None = None) -> set[str]:
     """The keys of an architecture that are known."""
-    return {key for arch, key, _ in known.rows(LIST, FORM, text) if arch == name}
+    return {key for arch, key, _ in rows(LIST, FORM, text) if arch == name}
 
 
 def result(name: str, kdir) -> Result:

@@ -10,9 +10,9 @@ call to the next: none may have a call site of the function tracer or a static k
 kprobes allows a probe. Nor does a compiler look at what of arch/arm64/kvm/hyp/vhe/ is elsewhere:
 each such function has to be known, for the handlers of a guest's exits are called through tables.
 
-What is known is in tools/dev/accepted/world-switch, `caller | function | reason`: calls that are
-made with the kernel's own vectors only, or at no time, which are not followed; and with `outside`
-for the caller, functions of hyp/vhe/ that are never called with the others.
+What is known is in tools/dev/expected/accepted/world-switch, `caller | function | reason`: calls
+that are made with the kernel's own vectors only, or at no time, which are not followed; and with
+`outside` for the caller, functions of hyp/vhe/ that are never called with the others.
 """
 
 import re
@@ -21,16 +21,15 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 
 from .. import arch as arches
-from .. import paths
 from ..errors import INFRA, Fail
 from ..guests import tests
-from ..results.known import rows
 from ..results.ktap import FAILED, PASSED, Result
+from ..results.tables import FOLDER, rows
 from ..say import output
 from .disasm import Symbols
 
 SWITCH = "arch/arm64/kvm/hyp/vhe/built-in.a"
-ACCEPTED = paths.DEV / "accepted/world-switch"
+ACCEPTED = FOLDER / "accepted/world-switch"
 FUNCTION = re.compile(r"^[0-9a-f]+ <(?P<name>[^>]+)>:$")
 BRANCH = re.compile(
     r"^\s*[0-9a-f]+:\t(?:bl?|b\.\w+|cbn?z|tbn?z)\t.*<(?P<name>[^>+]+)(?:\+0x[0-9a-f]+)?>"

@@ -3,8 +3,8 @@
 
 No guest notices a barrier, a cache operation or a synchronisation that is left out inside of
 a function: emulation has neither stale fetches nor weak memory. Models notice, but they are
-written by hand after the code. So tools/dev/hooks lists which function has to call what, in
-which order, and which mutant of a model shows why:
+written by hand after the code. So tools/dev/expected/hooks lists which function has to call what,
+in which order, and which mutant of a model shows why:
 
     FILE | FUNCTION | CALL... or nothing | FAMILY/FILE: MUTANT or no model: WHY
 
@@ -16,10 +16,10 @@ from dataclasses import dataclass
 
 from .. import paths
 from ..code.csource import body, called
-from ..errors import INFRA, Fail
 from ..results.ktap import FAILED, PASSED, Result
+from ..results.tables import FOLDER, rows
 
-TABLE = paths.DEV / "hooks"
+TABLE = FOLDER / "hooks"
 BACKENDS = "arch/*/kernel/text_poke.c"
 # What a backend may define of them, it has a line for.
 HOOKS = (
@@ -31,6 +31,7 @@ HOOKS = (
     "arch_text_poke_is_trap",
 )
 NOTHING, NO_MODEL = "nothing", "no model: "
+FORM = f"FILE | FUNCTION | CALL... or {NOTHING} | MUTANT or {NO_MODEL}WHY"
 PREFIX = "hooks"
 
 
@@ -46,20 +47,10 @@ class Hook:
 
 def parse(text):
     """The lines of the table."""
-    found = []
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line or line.startswith("#"):
-            continue
-        parts = [part.strip() for part in line.split(" | ")]
-        if len(parts) != 4 or not all(parts):
-            raise Fail(
-                INFRA,
-                f"{TABLE}:{number} is not `FILE | FUNCTION | CALL... or nothing | MUTANT or "
-                f"{NO_MODEL}WHY`: correct it",
-            )
-        path, function, calls, mutant = parts
-        found.append(Hook(path, function, () if calls == NOTHING else tuple(calls.split()), mutant))
-    return found
+    return [
+        Hook(path, function, () if calls == NOTHING else tuple(calls.split()), mutant)
+        for path, function, calls, mutant in rows(TABLE, FORM, text, lengths=(4,))
+    ]
 
 
 def missing(wanted, code):

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """Results of the kernel's own tests that the base kernel has too, each with its reason.
 
-A line of tools/dev/known/<arch> is `name | failed or skipped | reason`. What every architecture
-has is in tools/dev/known/all, and for kernels of another kind, there may be more in
-tools/dev/known/<build folder>. A listed test that passes is told, so that the list does not grow
-old; it is no failure, for some of these depend on how fast the machine is. A test that skips
-itself says why, or is listed.
+A line of tools/dev/expected/known/<arch> is `name | failed or skipped | reason`. What every
+architecture has is in the list `all` beside it, and for kernels of another kind, there may be more
+in one that is called like their build folder. A listed test that passes is told, so that the list
+does not grow old; it is no failure, for some of these depend on how fast the machine is. A test
+that skips itself says why, or is listed.
 
 What fails on the base only now and then must say so in the words that it has there:
 `name | failed | reason | words`.
@@ -14,17 +14,14 @@ A test after which the base kernel is of no more use is not run: `target/file | 
 reason`, with its file as it is installed.
 """
 
-import re
 from typing import NamedTuple
 
-from .. import paths
 from ..errors import INFRA, Fail
-from . import ktap
+from . import ktap, tables
 
 LEFT_OUT = "left out"
 ALL = "all"  # the list of what every architecture has
-FOLDER = paths.DEV / "known"
-BAR = re.compile(r"\s\|(?:\s|$)")  # C has others
+FOLDER = tables.FOLDER / "known"
 FORM = "name | failed, skipped or left out | reason [| words]"
 
 
@@ -41,30 +38,13 @@ class Known(NamedTuple):
         )
 
 
-def rows(path, form, text=None, lengths=(3,)):
-    """The parts of each line of a list, without what is for people only; nothing without a file.
-
-    form     what a line looks like
-    lengths  how many parts it may have
-    """
-    if text is None:
-        text = path.read_text() if path.exists() else ""
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line or line.startswith("#"):
-            continue
-        parts = [part.strip() for part in BAR.split(line)]
-        if len(parts) not in lengths or not all(parts):
-            raise Fail(INFRA, f"{path}:{number} is not `{form}`: correct it")
-        yield parts
-
-
 def load(arch, kind=""):
     """name -> Known of all architectures, of one, and of a kind of kernel;
     the last of these counts.
     """
     known = {}
     for path in dict.fromkeys(FOLDER / str(name) for name in (ALL, arch, kind or arch)):
-        for name, *rest in rows(path, FORM, lengths=(3, 4)):
+        for name, *rest in tables.rows(path, FORM, lengths=(3, 4)):
             if rest[0] not in (ktap.FAILED, ktap.SKIPPED, LEFT_OUT):
                 raise Fail(INFRA, f"{path}: {name} is not known as `{FORM}`: correct it")
             known[name] = Known(*rest)

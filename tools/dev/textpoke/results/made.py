@@ -339,7 +339,7 @@ def configuration(name):
     own = [arch for arch in arches.ARCHES.values() if name in (arch.name, arch.kind_of)]
     names = {arch.name for arch in own}
     others = set(arches.ARCHES) - names
-    for place in ("config", "guest", "known", "accepted"):
+    for place in ("config", "guest", "expected/known", "expected/accepted"):
         for path in sorted((paths.DEV / place).iterdir()):
             word = re.split(r"[.-]", path.name)[0]
             if path.is_file() and word not in others:

@@ -9,7 +9,7 @@ tools/dev/overlay has it at the paths of the kernel's tree:
 It lies over the series in build/src, which the kernels of these tools are built from, and nowhere
 else: build/tree, `make series` and `make apply` do not know of it. A kernel that has it is told
 by CONFIG_TEXT_POKE_BUSTED=y, without which nothing of it is left: see offcost.py. It adds the
-parameter text_poke.busted, whose values tools/dev/mutants lists.
+parameter text_poke.busted, whose values tools/dev/expected/mutants lists.
 """
 
 import hashlib
