@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What every file of the series has, and what is there for those who look for it."""
+"""What every file of the series has, and what is there for its readers."""
 
 import re
 import sys

@@ -704,7 +704,7 @@ class Steps(Case):
 
 
 class Drafts(Case):
-    """Files that somebody began in this repository, before there is a patch for them."""
+    """Files that were begun in this repository, before there is a patch for them."""
 
     def test_they_are_committed_in_the_tree(self):
         self.three()

@@ -120,7 +120,7 @@ ROWS = (
         {"x86": 1.0},
     ),
     Row("longest stall of an idle machine", "idle", "stall", ""),
-    Row("a call that nobody traces, instructions", "call", "untraced", ""),
+    Row("a call that is not traced, instructions", "call", "untraced", ""),
     # A nop is executed as well: what is gained is the move of a register, and its latency.
     Row("an untraced function begins with: mflr", "entry", "mflr", "", only=("powerpc",)),
     Row("an untraced function begins with: nops", "entry", "nops", "", only=("powerpc",)),

@@ -217,7 +217,7 @@ def results(sources, found, known):
 
 
 def never_run(sources, found):
-    """The lines that were never executed, for who wants to know."""
+    """The lines that were never executed, to be read one by one."""
     for name, source in sources.items():
         text = source.splitlines()
         for number in found[name].missed if name in found else ():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""`make mutants`: break the core on purpose, one step after the other, and see who notices.
+"""`make mutants`: break the core on purpose, one step after the other, and see what notices it.
 
 The table tools/dev/expected/mutants says of each step of kernel/text_poke/busted.h, which
 tools/dev/overlay has, which layer of the tests has to notice it, and in which words:
@@ -7,7 +7,7 @@ tools/dev/overlay has, which layer of the tests has to notice it, and in which w
     NAME | LAYER [or LAYER...] | PATTERN [| only ARCH...: REASON]
 
 PATTERN is a regular expression over what a failure of that layer is called and says. A mutant
-that nobody notices is a hole in the tests; one that another layer notices is a hole in the
+that no layer notices is a hole in the tests; one that another layer notices is a hole in the
 table.
 
 What no run can notice has a line of layer `model`, whose pattern is a mutant that a model
@@ -53,7 +53,7 @@ FORM = "NAME | LAYER [or LAYER...] | PATTERN [| only ARCH...: REASON]"
 
 @dataclass(frozen=True)
 class Mutant:
-    """A step that goes wrong, and who has to notice."""
+    """A step that goes wrong, and which layers have to notice."""
 
     name: str
     layers: tuple
@@ -102,7 +102,7 @@ def agree(mutants, known, declared):
     names = [mutant.name for mutant in mutants if mutant.trial != MODEL]
     of_models = [mutant for mutant in mutants if mutant.trial == MODEL]
     if missing := sorted(set(known) - set(names)):
-        raise Fail(INFRA, f"{TABLE} has no line for {', '.join(missing)}: say who has to notice")
+        raise Fail(INFRA, f"{TABLE} has no line for {', '.join(missing)}: say what has to notice")
     if stale := sorted(set(names) - set(known)):
         raise Fail(INFRA, f"{STEPS} has no {', '.join(stale)}: remove the line from {TABLE}")
     if both := [mutant.name for mutant in of_models if mutant.name in known]:
@@ -115,7 +115,7 @@ def agree(mutants, known, declared):
         raise Fail(INFRA, f"{TABLE} has two lines of one name: keep one")
 
 
-# Who says it
+# Which layer says it
 
 
 def _speaks(layer, name):
@@ -145,7 +145,7 @@ def in_words(results):
 
 
 def verdict(mutant, results):
-    """Whether a mutant was noticed by whom the table says."""
+    """Whether a mutant was noticed by a layer that the table names."""
     failed = failures(results)
     if lacking := [result for result in failed if result.name.endswith(tests.HAS_KNOBS)]:
         return Result(f"mutant {mutant.word}", FAILED, f"not tried with all: {lacking[0].note}")
@@ -155,7 +155,9 @@ def verdict(mutant, results):
     if noticed:
         return Result(f"mutant {mutant.word}", PASSED, f"noticed: {noticed[0]}")
     others = (
-        f"only this did: {'; '.join(in_words(failed)[:3])}" if failed else "nobody did: it survives"
+        f"only this did: {'; '.join(in_words(failed)[:3])}"
+        if failed
+        else "nothing did: it survives"
     )
     return Result(
         f"mutant {mutant.word}",
@@ -219,7 +221,7 @@ def results(name, kdir, mutants):
 
 def _of_model(mutant, found, declared):
     """What became of a model's mutant."""
-    result = found.get(declared[mutant.pattern], Result("", FAILED, "nobody tried it"))
+    result = found.get(declared[mutant.pattern], Result("", FAILED, "nothing tried it"))
     note = (
         f"noticed: {mutant.pattern}"
         if result.status == PASSED

@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The words that the series and its documents do without;
+"""The words that the series, its documents and these tools do without;
 tools/dev/terms.md has those that they use instead.
 
 Code, strings and the names of things are not looked at: a program and a table elsewhere may go by
 them. A name is what has an underscore, a hyphen before it, or the ending of a file behind it.
 """
 
+import io
 import itertools
 import re
+import tokenize
 
 from .. import paths
 from ..git import decode
 from ..series import patches
+from . import standards
 
 DOCUMENTS = (
     "CONTRIBUTING.md",
@@ -62,6 +65,23 @@ def _of_script(text):
     return "\n".join(" ".join(_HASH.findall(line)) for line in text.split("\n"))
 
 
+def _of_python(text):
+    """The comments and docstrings of Python, in their lines; only comments where it has none of
+    its grammar, as in a hunk.
+    """
+    found, begins = [""] * (1 + text.count("\n")), True
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.COMMENT or begins and token.type == tokenize.STRING:
+                for number, line in enumerate(token.string.split("\n"), token.start[0] - 1):
+                    found[number] += f" {line}"
+            if token.type not in (tokenize.COMMENT, tokenize.NL):
+                begins = token.type in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
+    except (tokenize.TokenError, SyntaxError):
+        return _of_script(text)
+    return "\n".join(found)
+
+
 def _of_litmus(text):
     """What stands above the test, without the code that its mutants quote."""
     return _STRING.sub("", text.partition("\n *)\n")[0])
@@ -107,6 +127,8 @@ _READERS = {
     ".pml": _of_code,
     ".litmus": _of_litmus,
     ".sh": _of_script,
+    ".py": _of_python,
+    "tools/dev/tp": _of_python,
     "Makefile": _of_script,
     ".patch": _of_patch,
     patches.HUNKS: _of_patch,
@@ -127,8 +149,17 @@ def _logs():
             yield f"{patches.FOLDER}/{file.name}", file
 
 
+def _tools():
+    """The tools' Python, and their tests'."""
+    for name in standards.PYTHON:
+        top = paths.ROOT / "tools/dev" / name
+        for file in [top] if top.is_file() else top.rglob("*.py"):
+            yield str(file.relative_to(paths.ROOT)), file
+
+
 def _texts():
-    files = patches.kept() | {name: paths.ROOT / name for name in DOCUMENTS} | dict(_logs())
+    documents = {name: paths.ROOT / name for name in DOCUMENTS}
+    files = patches.kept() | documents | dict(_logs()) | dict(_tools())
     return (
         (path, decode(file.read_bytes())) for path, file in sorted(files.items()) if file.is_file()
     )

@@ -96,7 +96,7 @@ def _calls(sites, caller, accepted):
 
 
 def reached(sites, accepted):
-    """function -> who calls it, of all that the world switch comes to; its own have no caller.
+    """function -> its caller, of all that the world switch comes to; its own have no caller.
 
     What is wrong in itself is not followed any further.
     """

@@ -121,7 +121,7 @@ def _idle():
 
 
 def free_cores(seconds=0.5):
-    """The CPUs that nobody else uses just now, rounded."""
+    """The CPUs that nothing else uses just now, rounded."""
     idle, whole = _idle()
     time.sleep(seconds)
     idle_now, whole_now = _idle()
@@ -272,7 +272,7 @@ _held = []  # files that lock the folders of this process' boots until it ends
 
 
 def _lock(path):
-    """Lock a boot's folder: a file to be kept open, or None if somebody else has locked it."""
+    """Lock a boot's folder: a file to be kept open, or None if another command has locked it."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     except FileNotFoundError:
@@ -403,7 +403,7 @@ class Run:
             self._turn()
 
     def _save_registers(self):
-        """Where every CPU was, for whoever has to find out why it hung."""
+        """Where every CPU was, from which the reader can find out why it hung."""
         said = self.qmp.ask("human-monitor-command", **{"command-line": "info registers -a"})
         (self.folder / "registers.txt").write_text(said or "QEMU did not answer\n")
 

@@ -15,7 +15,7 @@ from . import boot, initramfs, tests
 
 ARMED = "the text is full of traps"
 PANICKED = "Kernel panic - not syncing: sysrq triggered crash"
-# What a trap that nobody handles makes the kernel say.
+# What a trap that no handler takes makes the kernel say.
 UNHANDLED = re.compile(
     r"int3: \d|Kernel BUG|Unexpected kernel BRK|Unhandled .*trap|Oops: int3|recursive fault|BUG: "
     r"stack guard"

@@ -28,7 +28,7 @@ from ..series import series
 FRAGMENTS = paths.DEV / "config"
 LLVM = "-19"
 BUILD_GIB = 2
-# The same bytes from the same source, whoever builds it and when.
+# The same bytes from the same source, on any machine and at any time.
 FIXED = {
     "KBUILD_BUILD_TIMESTAMP": "2024-11-17",
     "KBUILD_BUILD_USER": "textpoke",
@@ -342,7 +342,7 @@ def build_part(arch, source):
 
 @contextmanager
 def _configured(build):
-    """A build's folder, configured, and nobody else's meanwhile."""
+    """A build's folder, configured, and no other command's meanwhile."""
     _packages(build)
     build.kdir.mkdir(parents=True, exist_ok=True)
     with host.locked(f"kernel-{build.kdir.name}", paths.BUILD):

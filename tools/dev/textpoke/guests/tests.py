@@ -489,7 +489,7 @@ LOCKED_BOOT = "lockdown=integrity text_poke.busted=no-sync-c text_poke_torture.r
 
 
 def lockdown(name, kdir, append="", smp=2):
-    """Who may record, and who may break the kernel, in each mode of lockdown;
+    """Which task may record, and which may break the kernel, in each mode of lockdown;
     for a kernel that can be locked down.
     """
     for job, words, selftests in ("lockdown", append, True), (
@@ -520,7 +520,7 @@ def stays(name, kdir, append="", smp=2):
 
 
 def samples(name, kdir, append="", smp=2):
-    """The kernel's own samples of direct calls and listeners come, say what they are to say,
+    """The kernel's own samples of direct calls and of callbacks come, say what they are to say,
     and go; twice.
     """
     said, ended = job_of_ours(name, kdir, "samples", append, smp, selftests=False)

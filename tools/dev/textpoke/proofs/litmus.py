@@ -32,7 +32,7 @@ from ..results import made
 from ..results.ktap import FAILED, PASSED, Result
 from ..say import output
 
-# herd7 is in no release that anybody has installed; it brings the libraries that it was built for.
+# herd7 is in no release that is installed anywhere; it brings the libraries that it was built for.
 PACKAGES = ("herdtools7", "libc6", "libgmp10")
 SUITE = "sid"
 

@@ -2,7 +2,7 @@
 """`make models`: every formal model, and every mutant of one.
 
 A model's module has results(), which yields a Result for each model and each mutant. One
-that does not hold, and a mutant that nobody notices, is a failure; so is a model that has
+that does not hold, and a mutant that no model notices, is a failure; so is a model that has
 no mutants, for nothing shows that it can fail.
 """
 
@@ -23,7 +23,7 @@ STEPS: dict[str, Callable] = {
     "cbmc": cbmc.results,
 }
 
-# Seconds that all of them may take, so that nobody is kept from running them.
+# Seconds that all of them may take, so that they are run often.
 TARGET = 60
 
 # What those are made from that take some time; the others are always done.

@@ -21,7 +21,7 @@ from . import made
 from .ktap import FAILED, PASSED, SKIPPED, Result
 
 PLACE = paths.CACHE / "passed"
-# Seconds after which what nobody has asked for is forgotten.
+# Seconds after which what was not asked for is forgotten.
 OLD = 60 * 24 * 3600
 # What a step is given as what it is made from if it is always to be done.
 NOTHING = object()

@@ -91,5 +91,5 @@ def judge(result, known):
             result.name, ktap.PASSED, f"listed as {here.status} on the base, but passes"
         )
     if result.status == ktap.SKIPPED and not result.note:
-        return ktap.Result(result.name, ktap.FAILED, "skipped, and nobody says why")
+        return ktap.Result(result.name, ktap.FAILED, "skipped, and nothing says why")
     return result

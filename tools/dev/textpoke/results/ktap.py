@@ -143,7 +143,7 @@ def parse(text):
     return found
 
 
-# The other way round: results for those who read them by program
+# The other way round: results for what reads them by program
 
 
 def _line(number, status, name, note):

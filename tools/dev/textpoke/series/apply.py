@@ -209,7 +209,7 @@ def _prune(folder, top):
 
 
 def _identity(target):
-    """Who commits: the user as git knows them, else the patch's author."""
+    """The committer: the user as git knows them, else the patch's author."""
     try:
         porcelain(target, "var", "GIT_COMMITTER_IDENT", clean=False)
         return {}
@@ -242,7 +242,7 @@ def _undo(target, before, who):
 
 
 def _ours_since(target, before):
-    """Whether all that was committed since is the series: else it is somebody's work."""
+    """Whether all that was committed since is the series: else it is the user's work."""
     said = porcelain(target, "log", "--format=%s", f"{before}..HEAD").splitlines()
     return set(said) <= {patch.subject for patch in patches.load()}
 

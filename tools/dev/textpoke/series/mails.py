@@ -3,7 +3,7 @@
 and each part with its cover letter in a folder there.
 
 A list in that folder says what we have written there, by name and content. What it does
-not say is somebody's, and is never removed or replaced; nor is what was changed since.
+not say is the user's, and is never removed or replaced; nor is what was changed since.
 """
 
 import contextlib

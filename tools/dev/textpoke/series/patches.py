@@ -329,7 +329,7 @@ def flaw(patch):
         ),
         (
             re.search(r"^signed-off-by:", said, re.M | re.I),
-            "has a Signed-off-by line: remove it, whoever sends the series signs it",
+            "has a Signed-off-by line: remove it, the submitter of the series signs it",
         ),
         (
             re.search(r"^(---|diff -|Index: )", patch.log, re.M),

@@ -469,7 +469,7 @@ def differences(wanted):
         for path in patches.parse(file.name, patches.read(file)).adds
     }
     gone = set(have) - set(wanted) - (set(patches.kept()) - claimed)
-    # A patch goes after the files it claims: else an interruption would leave them as nobody's.
+    # A patch goes after the files it claims: else an interruption would leave them unclaimed.
     for path in sorted(gone, key=lambda path: (path.startswith(patches.FOLDER), path)):
         yield path, "gone"
 
@@ -590,7 +590,7 @@ def _changes(tree):
     return ""
 
 
-# What `make tree` makes itself; every other branch, tag or stash is somebody's work.
+# What `make tree` makes itself; every other branch, tag or stash is the user's work.
 OUR_REFS = {"refs/heads/series", "refs/tags/base", "refs/tags/refreshed"}
 
 
@@ -865,7 +865,7 @@ def export_parts(small, folder):
 
 
 def _stat(path):
-    """What tells a file that we wrote from one that somebody changed since."""
+    """What tells a file that we wrote from one that was changed since."""
     info = path.lstat()
     return [info.st_size, info.st_mtime_ns, info.st_ino]
 
@@ -888,7 +888,7 @@ class Source:
         )
 
     def current(self, series):
-        """Nothing to do: same base, same series, nobody touched the files."""
+        """Nothing to do: same base, same series, the files untouched."""
         return (
             self.base.key
             and self.linked == self.base.key
