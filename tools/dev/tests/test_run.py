@@ -38,6 +38,11 @@ class Disassembly(unittest.TestCase):
     def show(self, i, addr=0xFFFF800080010104):
         return disasm.show(self.shown[self.codes[i]], addr, self.symbols)
 
+    def test_addresses_of_what_has_one(self):
+        lines = [*KALLSYMS[:2], "                 U elsewhere", "                 w or_nowhere", ""]
+        wanted = {"_stext": 0xFFFF800080010000, "foo": 0xFFFF800080010100}
+        self.assertEqual(disasm.addresses(lines), wanted)
+
     def test_targets_move_with_the_address(self):
         self.assertEqual([self.show(i) for i in range(3)], ["b foo+0x18", "nop", "bl _stext+0xfc"])
         self.assertEqual(self.show(2, 0xFFFF800080010208), "bl ftrace_caller")

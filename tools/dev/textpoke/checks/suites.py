@@ -19,7 +19,7 @@ from pathlib import Path
 from .. import host, paths
 from ..errors import INFRA, Fail
 from ..results.ktap import FAILED, PASSED, SKIPPED, Result
-from ..say import output, run, say
+from ..say import output, say
 from ..series import base as bases
 from ..series import patches, series
 
@@ -166,22 +166,9 @@ def whole_tree(source):
             shutil.rmtree(part, ignore_errors=True)
             part.mkdir(parents=True)
             with _opened(source) as tarball:
-                say(f"unpacking {bases.PACKAGE} {source.package}")
-                run(
-                    [
-                        "tar",
-                        "--extract",
-                        "--xz",
-                        "--touch",
-                        "--no-same-owner",
-                        "--strip-components=1",
-                        "--file",
-                        tarball,
-                        "--directory",
-                        part,
-                    ],
-                    what=f"unpacking {bases.PACKAGE} {source.package}",
-                )
+                what = f"unpacking {bases.PACKAGE} {source.package}"
+                say(what)
+                bases.untar(tarball, part, what)
             part.rename(folder)
     return folder
 

@@ -61,6 +61,12 @@ class Instruction:
     pointer: int | None = None
 
 
+def addresses(lines):
+    """name -> address, of lines as System.map and nm have them."""
+    rows = (line.split() for line in lines)
+    return {row[2]: int(row[0], 16) for row in rows if len(row) == 3}
+
+
 class Symbols:
     """Names of addresses, from a copy of kallsyms."""
 

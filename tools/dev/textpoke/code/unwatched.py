@@ -16,6 +16,7 @@ from .. import paths
 from ..results.ktap import FAILED, PASSED, Result
 from ..results.tables import FOLDER, rows
 from ..say import output
+from .disasm import addresses
 
 LIST = FOLDER / "accepted/unwatched"
 FORM = "ARCH | key | reason"
@@ -49,8 +50,7 @@ class Symbols:
     """A kernel's symbols, by name and by address."""
 
     def __init__(self, listed: str):
-        found = [line.split() for line in listed.splitlines()]
-        self.at = {name: int(value, 16) for value, _, name in found if value != "U"}
+        self.at = addresses(listed.splitlines())
         self._sorted = sorted((value, name) for name, value in self.at.items())
 
     def name(self, addr: int) -> str:

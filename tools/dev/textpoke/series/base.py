@@ -176,18 +176,11 @@ def _open_package(part):
     return deb, *good
 
 
-def _unpack(dest, stamp):
-    """Unpack under a temporary name; the stamp comes last and says that it is whole."""
-    host.need("xz-utils")
-    host.room(dest.parent, UNPACKED_GIB, "unpacking the base")
-    part, opened = dest.with_name(dest.name + ".part"), dest.with_name(dest.name + ".deb.part")
-    stamp.unlink(missing_ok=True)
-    for folder in (part, dest):
-        shutil.rmtree(folder, ignore_errors=True)
-    part.mkdir(parents=True)
-    deb, tarball, sha256 = _open_package(opened)
-    say(f"unpacking {deb.name}")
-    # --touch: whatever was built from another base is older than these files.
+def untar(tarball, folder, what):
+    """All of a kernel's tarball, without the folder that it is in there.
+
+    --touch: what was built from another base is older than these files.
+    """
     run(
         [
             "tar",
@@ -199,10 +192,24 @@ def _unpack(dest, stamp):
             "--file",
             tarball,
             "--directory",
-            part,
+            folder,
         ],
-        what="unpacking the base",
+        what=what,
     )
+
+
+def _unpack(dest, stamp):
+    """Unpack under a temporary name; the stamp comes last and says that it is whole."""
+    host.need("xz-utils")
+    host.room(dest.parent, UNPACKED_GIB, "unpacking the base")
+    part, opened = dest.with_name(dest.name + ".part"), dest.with_name(dest.name + ".deb.part")
+    stamp.unlink(missing_ok=True)
+    for folder in (part, dest):
+        shutil.rmtree(folder, ignore_errors=True)
+    part.mkdir(parents=True)
+    deb, tarball, sha256 = _open_package(opened)
+    say(f"unpacking {deb.name}")
+    untar(tarball, part, "unpacking the base")
     shutil.rmtree(opened)
     version = version_of(part)
     part.rename(dest)

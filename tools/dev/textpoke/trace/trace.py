@@ -22,6 +22,7 @@ from pathlib import Path
 
 from .. import arch as arches
 from .. import host, paths
+from ..code.disasm import addresses
 from ..errors import OK, USAGE, Fail
 from ..guests import boot, initramfs, kernel, perf
 from ..pages import markup
@@ -215,8 +216,7 @@ def tools(name):
 
 def symbols(kdir):
     """name -> address, of a kernel that stays where it was linked."""
-    rows = (line.split() for line in (kdir / "System.map").read_text().splitlines())
-    return {row[2]: int(row[0], 16) for row in rows}
+    return addresses((kdir / "System.map").read_text().splitlines())
 
 
 def plugin_words(machine, found, plugin, folder):
