@@ -26,21 +26,9 @@ from tests.test_series import (  # noqa: E402,F401
     setUpModule,
     write_tree,
 )
-from textpoke import (  # noqa: E402
-    apply,
-    base,
-    clean,
-    cli,
-    errors,
-    gates,
-    git,
-    given,
-    lock,
-    mails,
-    patches,
-    paths,
-    series,
-)
+from textpoke import clean, cli, errors, git, given, lock, paths  # noqa: E402
+from textpoke.checks import gates  # noqa: E402
+from textpoke.series import apply, base, mails, patches, series  # noqa: E402
 
 
 class Trees(Case):

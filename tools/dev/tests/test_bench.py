@@ -13,8 +13,9 @@ from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from textpoke import bench, benchrows, cli, errors  # noqa: E402
-from textpoke.bench import MET, UNKNOWN, UNMET, Row  # noqa: E402
+from textpoke import cli, errors  # noqa: E402
+from textpoke.bench import bench, benchrows  # noqa: E402
+from textpoke.bench.bench import MET, UNKNOWN, UNMET, Row  # noqa: E402
 
 MS = 10**6
 TRACER = Row("tracer on", "tracer", "on", "base", {"x86": 0.25, "arm64": 0.5})

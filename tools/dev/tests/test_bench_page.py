@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 # pylint: disable=wrong-import-position
 from tests import pages  # noqa: E402
-from textpoke import bench, benchpage  # noqa: E402
+from textpoke.bench import bench, benchpage  # noqa: E402
 
 MS = 10**6
 HOSTILE = "</li><script>alert(1)</script>"

@@ -18,9 +18,10 @@ from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from textpoke import arch, boot, initramfs, kernel, reproduce  # noqa: E402
-from textpoke.console import Console  # noqa: E402
+from textpoke import arch  # noqa: E402
 from textpoke.errors import HANG, INFRA, MISSING, OK, PANIC, TEST_FAILED, USAGE, Fail  # noqa: E402
+from textpoke.guests import boot, initramfs, kernel, reproduce  # noqa: E402
+from textpoke.guests.console import Console  # noqa: E402
 
 ARCH = arch.get(os.environ.get("ARCH") or "arm64")
 KDIR = os.environ.get("KDIR")

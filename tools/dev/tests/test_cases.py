@@ -12,10 +12,11 @@ from unittest import mock
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from textpoke import arch as arches  # noqa: E402
-from textpoke import boot, cases, initramfs, tests  # noqa: E402
+from textpoke.checks import cases  # noqa: E402
 from textpoke.errors import HANG, INFRA, OK, PANIC, TEST_FAILED, USAGE, Fail  # noqa: E402
-from textpoke.known import Known  # noqa: E402
-from textpoke.ktap import FAILED, PASSED, SKIPPED  # noqa: E402
+from textpoke.guests import boot, initramfs, tests  # noqa: E402
+from textpoke.results.known import Known  # noqa: E402
+from textpoke.results.ktap import FAILED, PASSED, SKIPPED  # noqa: E402
 
 CASE = cases.Case(Path("07-it"))
 PASS = cases.Outcome(PASSED, "pass")

@@ -17,24 +17,13 @@ from unittest import mock
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from textpoke import arch as arches  # noqa: E402
-from textpoke import base as bases  # noqa: E402
-from textpoke import (  # noqa: E402
-    check,
-    cli,
-    endings,
-    full,
-    initramfs,
-    kept,
-    kernel,
-    known,
-    ktap,
-    paths,
-    perf,
-    tests,
-    torture,
-)
+from textpoke import cli, paths  # noqa: E402
+from textpoke.checks import check, full  # noqa: E402
 from textpoke.errors import INFRA, OK, TEST_FAILED, Fail  # noqa: E402
-from textpoke.ktap import FAILED, PASSED, SKIPPED, Result  # noqa: E402
+from textpoke.guests import endings, initramfs, kernel, perf, tests, torture  # noqa: E402
+from textpoke.results import kept, known, ktap  # noqa: E402
+from textpoke.results.ktap import FAILED, PASSED, SKIPPED, Result  # noqa: E402
+from textpoke.series import base as bases  # noqa: E402
 
 RUNNER = """\
 TAP version 13

@@ -9,9 +9,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from textpoke import coverage, paths  # noqa: E402
+from textpoke import paths  # noqa: E402
+from textpoke.checks import coverage  # noqa: E402
 from textpoke.errors import Fail  # noqa: E402
-from textpoke.ktap import FAILED  # noqa: E402
+from textpoke.results.ktap import FAILED  # noqa: E402
 
 NAME = "kernel/text_poke/core.c"
 SOURCE = """\

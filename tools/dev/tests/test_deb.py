@@ -19,9 +19,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 # pylint: disable=wrong-import-position
 from textpoke import arch as arches  # noqa: E402
-from textpoke import base as bases  # noqa: E402
-from textpoke import deb, host, kernel, made, paths, perf, perfdeb, say, series  # noqa: E402
+from textpoke import host, paths, say  # noqa: E402
 from textpoke.errors import INFRA, USAGE, Fail  # noqa: E402
+from textpoke.guests import kernel, perf  # noqa: E402
+from textpoke.packages import deb, perfdeb  # noqa: E402
+from textpoke.results import made  # noqa: E402
+from textpoke.series import base as bases  # noqa: E402
+from textpoke.series import series  # noqa: E402
 
 THEIRS = """\
 CONFIG_CC_VERSION_TEXT="gcc-12"

@@ -8,8 +8,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from textpoke import arch as arches  # noqa: E402
-from textpoke import endings, initramfs  # noqa: E402
 from textpoke.errors import HANG, OK, PANIC  # noqa: E402
+from textpoke.guests import endings, initramfs  # noqa: E402
 
 GOOD = f"[ 1.0] {endings.ARMED}\n[ 1.1] {endings.PANICKED}\n[ 1.2] Rebooting\n"
 

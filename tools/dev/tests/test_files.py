@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What every file of the series has, and what is there for those who look for it."""
+"""What every file of the series has, and what is there for its readers."""
 
 import re
 import sys
@@ -9,7 +9,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 # pylint: disable=wrong-import-position
-from textpoke import base, cli, git, patches, paths  # noqa: E402
+from textpoke import cli, git, paths  # noqa: E402
+from textpoke.series import base, patches  # noqa: E402
 
 # The one spelling; what takes from a file of upstream's that says `or later` says so as well.
 LICENSE = re.compile(

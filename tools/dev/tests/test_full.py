@@ -15,10 +15,13 @@ from unittest import mock
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from textpoke import arch as arches  # noqa: E402
-from textpoke import full, kept, kernel, known, lint, tests, torture  # noqa: E402
+from textpoke.checks import full  # noqa: E402
+from textpoke.code import lint  # noqa: E402
 from textpoke.errors import INFRA, Fail  # noqa: E402
-from textpoke.ktap import FAILED, PASSED, Result  # noqa: E402
-from textpoke.patches import Patch  # noqa: E402
+from textpoke.guests import kernel, tests, torture  # noqa: E402
+from textpoke.results import kept, known  # noqa: E402
+from textpoke.results.ktap import FAILED, PASSED, Result  # noqa: E402
+from textpoke.series.patches import Patch  # noqa: E402
 
 
 class KeepingSteps(unittest.TestCase):

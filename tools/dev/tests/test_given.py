@@ -17,7 +17,8 @@ from unittest import mock
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 # pylint: disable=wrong-import-position
-from textpoke import base, cli, errors, given, host, lock, paths, say  # noqa: E402
+from textpoke import cli, errors, given, host, lock, paths, say  # noqa: E402
+from textpoke.series import base  # noqa: E402
 
 ROOT = paths.DEV.parent.parent
 TP = paths.DEV / "tp"

@@ -9,9 +9,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from textpoke import csource, hooks, models, paths  # noqa: E402
+from textpoke import paths  # noqa: E402
+from textpoke.code import csource  # noqa: E402
 from textpoke.errors import Fail  # noqa: E402
-from textpoke.ktap import FAILED, PASSED  # noqa: E402
+from textpoke.proofs import hooks, models  # noqa: E402
+from textpoke.results.ktap import FAILED, PASSED  # noqa: E402
 
 BACKEND = """\
 /* arch_text_poke_flush() does not flush(). */

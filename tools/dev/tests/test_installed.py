@@ -18,20 +18,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 # pylint: disable=wrong-import-position
 from textpoke import arch as arches  # noqa: E402
-from textpoke import (  # noqa: E402
-    boot,
-    deb,
-    full,
-    host,
-    initramfs,
-    installed,
-    kept,
-    ktap,
-    paths,
-    say,
-)
+from textpoke import host, paths, say  # noqa: E402
+from textpoke.checks import full  # noqa: E402
 from textpoke.errors import HANG, INFRA, MISSING, OK, PANIC, Fail  # noqa: E402
-from textpoke.ktap import FAILED, PASSED, SKIPPED  # noqa: E402
+from textpoke.guests import boot, initramfs  # noqa: E402
+from textpoke.packages import deb, installed  # noqa: E402
+from textpoke.results import kept, ktap  # noqa: E402
+from textpoke.results.ktap import FAILED, PASSED, SKIPPED  # noqa: E402
 
 X86, ARM64 = arches.get("x86"), arches.get("arm64")
 OURS, THEIRS = "6.12.117-textpoke-cloud", "6.12.95+bpo-cloud-amd64"

@@ -18,25 +18,15 @@ from unittest import mock
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from textpoke import arch as arches  # noqa: E402
-from textpoke import base as bases  # noqa: E402
-from textpoke import (  # noqa: E402
-    boot,
-    cbmc,
-    check,
-    full,
-    initramfs,
-    kept,
-    known,
-    litmus,
-    made,
-    models,
-    paths,
-    tests,
-    torture,
-)
+from textpoke import paths  # noqa: E402
+from textpoke.checks import check, full  # noqa: E402
 from textpoke.errors import INFRA, Fail  # noqa: E402
-from textpoke.ktap import FAILED, PASSED, SKIPPED, Result  # noqa: E402
-from textpoke.patches import Patch, Variant  # noqa: E402
+from textpoke.guests import boot, initramfs, tests, torture  # noqa: E402
+from textpoke.proofs import cbmc, litmus, models  # noqa: E402
+from textpoke.results import kept, known, made  # noqa: E402
+from textpoke.results.ktap import FAILED, PASSED, SKIPPED, Result  # noqa: E402
+from textpoke.series import base as bases  # noqa: E402
+from textpoke.series.patches import Patch, Variant  # noqa: E402
 
 
 class Temporary(unittest.TestCase):
@@ -273,28 +263,69 @@ class Digest(Temporary):
 
 class Modules(unittest.TestCase):
     def names(self, *roots):
-        return {path.stem for path in made.closure(*roots)}
+        return {
+            ".".join(path.relative_to(paths.DEV).with_suffix("").parts)
+            for path in made.closure(*roots)
+        }
 
     def test_all_that_is_imported_at_any_depth(self):
-        self.assertLessEqual(
-            {"tests", "boot", "kernel", "git", "say", "paths", "__init__"}, self.names("tests")
-        )
-        for name in ("cbmc", *made.UNJUDGING):
-            self.assertNotIn(name, self.names("tests"))
-        self.assertEqual(self.names("errors"), {"errors", "__init__"})
+        found = self.names("guests.tests")
+        wanted = "guests.tests guests.boot guests.kernel series.base git say paths __init__"
+        self.assertLessEqual({f"textpoke.{name}" for name in wanted.split()}, found)
+        for name in ("textpoke.proofs.cbmc", *made.UNJUDGING):
+            self.assertNotIn(name, found)
+        self.assertEqual(self.names("errors"), {"textpoke.errors", "textpoke.__init__"})
+
+    def test_the_packages_that_these_lie_in(self):
+        found = self.names("guests.tests")
+        for name in "guests", "results", "series":
+            self.assertIn(f"textpoke.{name}.__init__", found)
+        self.assertNotIn("textpoke.proofs.__init__", found)
 
     def test_it_is_what_python_loads(self):
-        for root in ("tests", "run", "cbmc", "full"):
+        for root in ("guests.tests", "records.run", "proofs.cbmc", "checks.full"):
             code = (
                 f"import sys; import textpoke.{root}; "
                 "print(*(name for name in sys.modules if name.startswith('textpoke.')))"
             )
             said = made.output([sys.executable, "-c", code], cwd=paths.DEV)
-            self.assertLessEqual(
-                {name.split(".")[1] for name in said.split()} - made.UNJUDGING,
-                self.names(root),
-                root,
-            )
+            found = {name.removesuffix(".__init__") for name in self.names(root)}
+            self.assertLessEqual(set(said.split()) - made.UNJUDGING, found, root)
+
+    def test_all_ways_to_import(self):
+        for code, wanted in (
+            (
+                "from . import a, b as c",
+                {"textpoke.guests", "textpoke.guests.a", "textpoke.guests.b"},
+            ),
+            ("from .boot import A", {"textpoke.guests.boot", "textpoke.guests.boot.A"}),
+            ("from .. import say", {"textpoke", "textpoke.say"}),
+            ("from ..series.git import A", {"textpoke.series.git", "textpoke.series.git.A"}),
+            (
+                "def a():\n    from ..series import base",
+                {"textpoke.series", "textpoke.series.base"},
+            ),
+            ("import textpoke.say as b", {"textpoke.say"}),
+            ("from textpoke.series import base", {"textpoke.series", "textpoke.series.base"}),
+        ):
+            self.assertEqual(set(made._names_in(code, "textpoke.guests")), wanted, code)
+        self.assertEqual(
+            set(made._names_in("from . import say", "textpoke")), {"textpoke", "textpoke.say"}
+        )
+
+    def test_what_is_no_module_of_ours_is_left_out(self):
+        for name in "os", "tests.test_kept", "textpoke.say.output", "textpoke.none", "tests":
+            self.assertIsNone(made._file(name), name)
+
+    def test_a_root_that_is_none_is_a_mistake(self):
+        for root in "boot", "guests.none", "tests.test_kept":
+            with self.assertRaises(ValueError):
+                made.modules("errors", root)
+
+    def test_a_module_counts_by_its_place_too(self):
+        names = made.modules("guests.boot")[::2]
+        self.assertLessEqual({"__init__.py", "guests/__init__.py", "guests/boot.py"}, set(names))
+        self.assertEqual(len(names), len(set(names)))
 
 
 class Machine(Temporary):
@@ -710,13 +741,15 @@ class Architecture(Temporary):
                 "config/riscv.config",
                 "config/series.config",
                 "guest/init",
-                "known/all",
-                "known/riscv",
+                "expected/known/all",
+                "expected/known/riscv",
             },
             names("riscv"),
         )
-        self.assertFalse({"config/x86.config", "known/arm64-64k", "known/x86"} & names("riscv"))
-        self.assertIn("known/arm64-64k", names("arm64"))
+        self.assertFalse(
+            {"config/x86.config", "expected/known/arm64-64k", "expected/known/x86"} & names("riscv")
+        )
+        self.assertIn("expected/known/arm64-64k", names("arm64"))
 
     def test_its_description_counts(self):
         first = made.digest(made.configuration("riscv"))

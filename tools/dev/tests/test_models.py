@@ -13,9 +13,9 @@ from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from textpoke import herd, letters, litmus, lkmm, models  # noqa: E402
 from textpoke.errors import INFRA, Fail  # noqa: E402
-from textpoke.ktap import FAILED, PASSED  # noqa: E402
+from textpoke.proofs import herd, letters, litmus, lkmm, models  # noqa: E402
+from textpoke.results.ktap import FAILED, PASSED  # noqa: E402
 
 TEST = """\
 AArch64 test

@@ -11,9 +11,12 @@ from unittest import mock
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from textpoke import arch as arches  # noqa: E402
-from textpoke import cli, models, mutants, paths, tests  # noqa: E402
+from textpoke import cli, paths  # noqa: E402
+from textpoke.checks import mutants  # noqa: E402
 from textpoke.errors import Fail  # noqa: E402
-from textpoke.ktap import FAILED, PASSED, SKIPPED, Result  # noqa: E402
+from textpoke.guests import tests  # noqa: E402
+from textpoke.proofs import models  # noqa: E402
+from textpoke.results.ktap import FAILED, PASSED, SKIPPED, Result  # noqa: E402
 
 NO_SYNC = mutants.Mutant("NO_SYNC_C", ("checker",), "out of turn")
 NO_SORT = mutants.Mutant("NO_SORT", ("core",), "duplicates|overlaps")

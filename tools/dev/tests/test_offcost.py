@@ -5,9 +5,10 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from textpoke import offcost, paths
+from textpoke import paths
+from textpoke.code import offcost
 from textpoke.errors import Fail
-from textpoke.ktap import PASSED
+from textpoke.results.ktap import PASSED
 
 
 class Without(unittest.TestCase):

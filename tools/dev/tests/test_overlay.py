@@ -4,7 +4,10 @@
 import unittest
 from unittest import mock
 
-from textpoke import errors, gates, made, mails, overlay, patches, paths, series
+from textpoke import errors
+from textpoke.checks import gates, mutants
+from textpoke.results import made
+from textpoke.series import mails, overlay, patches, series
 from tests.test_series import (  # noqa: F401  pylint: disable=unused-import
     Case,
     contents,
@@ -132,11 +135,7 @@ class OurOwn(unittest.TestCase):
         for path, file in overlay.files().items():
             if not path.endswith("/busted.h"):
                 used |= set(overlay.re.findall(r"\bbusted\((\w+)\)", file.read_text()))
-        names = {
-            line.split(" | ")[0]
-            for line in (paths.DEV / "mutants").read_text().splitlines()
-            if " | " in line
-        }
+        names = {mutant.name for mutant in mutants.parse(mutants.TABLE.read_text())}
         self.assertGreater(len(used), 50)
         self.assertLessEqual(used, names)
 

@@ -19,8 +19,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 # pylint: disable=wrong-import-position
 from tests import pages  # noqa: E402
-from textpoke import cli, disasm, errors, markup, page, paths, plots, recorded, run  # noqa: E402
-from textpoke.replay import Poke  # noqa: E402
+from textpoke import cli, errors, paths  # noqa: E402
+from textpoke.code import disasm  # noqa: E402
+from textpoke.pages import markup, plots  # noqa: E402
+from textpoke.records import page, recorded, run  # noqa: E402
+from textpoke.records.replay import Poke  # noqa: E402
 
 ARM64 = disasm.MACHINES["arm64"]
 NOP, BRANCH, CALL = (bytes.fromhex(code) for code in ("1f2003d5", "05000014", "feffff97"))

@@ -11,8 +11,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from textpoke import replay  # noqa: E402
-from textpoke.replay import Poke, Text  # noqa: E402
+from textpoke.records import replay  # noqa: E402
+from textpoke.records.replay import Poke, Text  # noqa: E402
 
 BASE = 0xFFFF800080010000
 NOP = bytes.fromhex("1f2003d5")

@@ -18,8 +18,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 # pylint: disable=wrong-import-position
 from tests import pages  # noqa: E402
-from textpoke import check, grid, junit, kept, ktap, paths, report  # noqa: E402
-from textpoke.ktap import FAILED, PASSED, SKIPPED, Result, Step  # noqa: E402
+from textpoke import paths  # noqa: E402
+from textpoke.checks import check  # noqa: E402
+from textpoke.results import grid, junit, kept, ktap, report  # noqa: E402
+from textpoke.results.ktap import FAILED, PASSED, SKIPPED, Result, Step  # noqa: E402
 
 HOSTILE = "a </script><b>&\"'\x00\x1b[31m\udc80"
 STEPS = [

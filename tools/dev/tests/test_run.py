@@ -7,9 +7,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from textpoke import disasm, run  # noqa: E402
+from textpoke.code import disasm  # noqa: E402
 from textpoke.errors import OK, TEST_FAILED  # noqa: E402
-from textpoke.replay import Poke, Result  # noqa: E402
+from textpoke.records import run  # noqa: E402
+from textpoke.records.replay import Poke, Result  # noqa: E402
 
 ARM64 = disasm.MACHINES["arm64"]
 NOP = bytes.fromhex("1f2003d5")
@@ -36,6 +37,11 @@ class Disassembly(unittest.TestCase):
 
     def show(self, i, addr=0xFFFF800080010104):
         return disasm.show(self.shown[self.codes[i]], addr, self.symbols)
+
+    def test_addresses_of_what_has_one(self):
+        lines = [*KALLSYMS[:2], "                 U elsewhere", "                 w or_nowhere", ""]
+        wanted = {"_stext": 0xFFFF800080010000, "foo": 0xFFFF800080010100}
+        self.assertEqual(disasm.addresses(lines), wanted)
 
     def test_targets_move_with_the_address(self):
         self.assertEqual([self.show(i) for i in range(3)], ["b foo+0x18", "nop", "bl _stext+0xfc"])

@@ -18,19 +18,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 # pylint: disable=wrong-import-position
 from textpoke import arch as arches  # noqa: E402
-from textpoke import (  # noqa: E402
-    apply,
-    base,
-    cli,
-    errors,
-    gates,
-    git,
-    mails,
-    patches,
-    paths,
-    say,
-    series,
-)
+from textpoke import cli, errors, git, paths, say  # noqa: E402
+from textpoke.checks import gates  # noqa: E402
+from textpoke.series import apply, base, mails, patches, series  # noqa: E402
 
 LINES = "".join(f"int line_{number};\n" for number in range(40))
 BASE = {
@@ -714,7 +704,7 @@ class Steps(Case):
 
 
 class Drafts(Case):
-    """Files that somebody began in this repository, before there is a patch for them."""
+    """Files that were begun in this repository, before there is a patch for them."""
 
     def test_they_are_committed_in_the_tree(self):
         self.three()

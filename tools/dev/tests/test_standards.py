@@ -12,8 +12,10 @@ from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from textpoke import errors, gates, host, paths, standards  # noqa: E402
-from textpoke.ktap import FAILED, PASSED, SKIPPED, Result  # noqa: E402
+from textpoke import errors, host, paths  # noqa: E402
+from textpoke.checks import gates  # noqa: E402
+from textpoke.code import standards  # noqa: E402
+from textpoke.results.ktap import FAILED, PASSED, SKIPPED, Result  # noqa: E402
 
 PYTHON = "tools/dev/textpoke/one.py"
 SHELL = "tools/dev/guest/one.sh"

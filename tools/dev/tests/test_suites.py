@@ -15,9 +15,11 @@ from unittest import mock
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 # pylint: disable=wrong-import-position
-from textpoke import elsewhere, host, patches, paths, suites  # noqa: E402
+from textpoke import host, paths  # noqa: E402
+from textpoke.checks import elsewhere, suites  # noqa: E402
 from textpoke.errors import INFRA, TEST_FAILED, Fail  # noqa: E402
-from textpoke.ktap import FAILED, PASSED, SKIPPED  # noqa: E402
+from textpoke.results.ktap import FAILED, PASSED, SKIPPED  # noqa: E402
+from textpoke.series import patches  # noqa: E402
 
 ROWS = """\
 linux-source-6.12 | 6.12.118-1 | http://mirror/debian-security trixie-security/main amd64 Packages

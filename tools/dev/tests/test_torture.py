@@ -10,8 +10,9 @@ from unittest import mock
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from textpoke import arch as arches  # noqa: E402
-from textpoke import initramfs, paths, torture  # noqa: E402
-from textpoke.ktap import FAILED, PASSED, SKIPPED  # noqa: E402
+from textpoke import paths  # noqa: E402
+from textpoke.guests import initramfs, torture  # noqa: E402
+from textpoke.results.ktap import FAILED, PASSED, SKIPPED  # noqa: E402
 
 KERNEL = """\
 torture module --- text_poke:  disable_onoff_at_boot=0

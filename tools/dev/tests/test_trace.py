@@ -16,9 +16,12 @@ from unittest import mock
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from textpoke import arch as arches  # noqa: E402
-from textpoke import disasm, ktap, newer, perfdata, trace, tracecolumns  # noqa: E402
-from textpoke.ktap import Result  # noqa: E402
-from textpoke.perfdata import Attribute, PerfData  # noqa: E402
+from textpoke.code import disasm  # noqa: E402
+from textpoke.records import perfdata  # noqa: E402
+from textpoke.records.perfdata import Attribute, PerfData  # noqa: E402
+from textpoke.results import ktap  # noqa: E402
+from textpoke.results.ktap import Result  # noqa: E402
+from textpoke.trace import newer, trace, tracecolumns  # noqa: E402
 
 TYPE = perfdata.TID | perfdata.TIME | perfdata.CPU | perfdata.IDENTIFIER
 CONVERSION = (4, 32, 1000)  # 2 ns for a tick of the clock, from 1000 on

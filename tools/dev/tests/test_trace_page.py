@@ -16,9 +16,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 # pylint: disable=wrong-import-position
 from tests import pages  # noqa: E402
-from textpoke import errors, markup, tracepage  # noqa: E402
-from textpoke.ktap import FAILED, PASSED, Result  # noqa: E402
-from textpoke.tracecolumns import BASE, SERIES, Column  # noqa: E402
+from textpoke import errors  # noqa: E402
+from textpoke.pages import markup  # noqa: E402
+from textpoke.results.ktap import FAILED, PASSED, Result  # noqa: E402
+from textpoke.trace import tracepage  # noqa: E402
+from textpoke.trace.tracecolumns import BASE, SERIES, Column  # noqa: E402
 
 TEXT = {"crossed": 3, "pieces": 100, "wrong": 0, "unknown": 0}
 BRANCHES = {"executed": 1000, "decoded": 990, "wrong": 0, "missing": 0, "errors": 0}

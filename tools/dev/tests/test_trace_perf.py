@@ -12,7 +12,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from tests import test_trace as made  # noqa: E402
-from textpoke import paths, perfdata, replay, trace  # noqa: E402
+from textpoke import paths  # noqa: E402
+from textpoke.records import perfdata, replay  # noqa: E402
+from textpoke.trace import trace  # noqa: E402
 
 PERF = paths.BUILD / "perf-host/perf"
 BASE, LENGTH = 0xFFFF800080010000, 0x4000

@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from textpoke import trace  # noqa: E402
+from textpoke.trace import trace  # noqa: E402
 
 KERNEL = 0xFFFFFFFF80000000
 MARKER, CLOCK, CALLER = KERNEL + 0x1000, KERNEL + 0x2000, KERNEL + 0x3000

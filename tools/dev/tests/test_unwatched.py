@@ -6,8 +6,9 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from textpoke import arch, unwatched
-from textpoke.ktap import FAILED, PASSED
+from textpoke import arch
+from textpoke.code import unwatched
+from textpoke.results.ktap import FAILED, PASSED
 
 TEXT, NOINSTR, ENTRY, KEYS, JUMPS, CALLS = (
     0xFFFF0000_00000000 + n for n in range(0, 0x6000, 0x1000)

@@ -5,7 +5,10 @@ and that the gate tells of them.
 
 import unittest
 
-from textpoke import errors, gates, patches, paths, words
+from textpoke import errors, paths
+from textpoke.checks import gates
+from textpoke.code import words
+from textpoke.series import patches
 from tests.test_series import (  # noqa: F401  pylint: disable=unused-import
     Case,
     setUpModule,
@@ -75,6 +78,16 @@ class Words(unittest.TestCase):
             ("a.litmus", 'C x\n(*\n * one: drop "B who"\n *)\nB who ; who:\n', ("one",)),
             ("a.sh", "who # one\n# two\n", ("one", "two")),
             (
+                "a.py",
+                'def who():\n    """one\n\n    two"""\n    f(\n        # three\n        "who",\n'
+                "    )\n    return 'who'  # four\n",
+                ("one", "two", "three", "four"),
+            ),
+            ("tools/dev/tp", '#!/bin/sh\n""":"\none\n"""\n# two\nf("who")\n', ("one", "two")),
+            # A hunk ends where it ends.
+            ("a.py", 'f("who",  # one\n', ("one",)),
+            ("a.py", "    who()\n  who()  # one\n", ("one",)),
+            (
                 "a.patch",
                 "Subject: one\n\ntwo\n---\ndiff --git a/a.c b/a.c\n+/* who */\n",
                 ("one", "two"),
@@ -86,6 +99,12 @@ class Words(unittest.TestCase):
                 self.assertNotIn("who", sentences)
                 for word in wanted:
                     self.assertIn(word, sentences)
+
+    def test_what_python_says_is_read_in_its_lines(self):
+        text = '"""one\n\ntwo"""\n\nA = "who"  # three\n\n\nclass B:\n    # four\n    """five"""\n'
+        found = words.prose("a.py", text).split("\n")
+        for number, word in (1, "one"), (3, "two"), (5, "three"), (9, "four"), (10, "five"):
+            self.assertIn(word, found[number - 1])
 
     def test_comments_that_hunks_add_are_read_in_their_lines(self):
         text = (
@@ -152,6 +171,16 @@ class Gate(Case):
                 "README.md",
                 "It is for those who trace.\nNobody else.\n",
                 "README.md:1 has `who`, the first of 2 ",
+            ),
+            (
+                "tools/dev/textpoke/series/one.py",
+                'ONE = "who"\n\n\ndef one():\n    """What nobody calls."""\n',
+                "tools/dev/textpoke/series/one.py:5 has `nobody`, the first of 1 ",
+            ),
+            (
+                "tools/dev/tests/test_one.py",
+                "ONE = 1  # for whoever asks\n",
+                "tools/dev/tests/test_one.py:1 has `whoever`, the first of 1 ",
             ),
             (
                 "arch/arm64/kernel/text_poke.c",

@@ -8,9 +8,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from textpoke import worldswitch  # noqa: E402
-from textpoke.known import rows  # noqa: E402
-from textpoke.ktap import FAILED  # noqa: E402
+from textpoke.code import worldswitch  # noqa: E402
+from textpoke.results.ktap import FAILED  # noqa: E402
+from textpoke.results.tables import rows  # noqa: E402
 
 TEXT = """\
 ffff800080010000 <__activate_traps>:

@@ -4,8 +4,9 @@
 import os
 import shutil
 
-from . import lock, paths, series
+from . import lock, paths
 from .say import say, working
+from .series import series
 
 TOLD_EVERY = 5  # seconds
 

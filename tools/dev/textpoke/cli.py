@@ -108,14 +108,14 @@ def known_arch(name):
 
 def _kernel(options, base=False):
     """Build one kernel and say where it is."""
-    made = _module("kernel").build_kernel(
+    made = _module("guests.kernel").build_kernel(
         options.arch, base=base or options.flag("BASE"), llvm=options.flag("LLVM")
     )
     say(f"the kernel is in {made}")
 
 
 def _series(options):
-    _module("mails").write_series(options.get("OUT"))
+    _module("series.mails").write_series(options.get("OUT"))
 
 
 def _call(module, function):
@@ -148,20 +148,20 @@ COMMANDS = {
     "run": Command(
         "the main job: boot with the series, record text pokes, decode them, give a verdict",
         "ARCH LLVM KERNEL BASE SMP TIMEOUT",
-        _pass("run", "main"),
+        _pass("records.run", "main"),
         True,
     ),
     "check": Command(
         "the tests, on every architecture with a backend; the last line counts them",
         "ARCH KERNEL ONLY LIST FRESH TIMEOUT",
-        _pass("check", "main"),
+        _pass("checks.check", "main"),
         one=False,
     ),
     "check-full": Command(
         "all that, and kernels of other kinds, every patch, sparse and the like: hours; goes on "
         "where it was",
         "ARCH KERNEL ONLY LIST FRESH TIMEOUT",
-        _pass("full", "main"),
+        _pass("checks.full", "main"),
         one=False,
     ),
     "kernel": Command("build/<arch>: the kernel with the series", "ARCH LLVM KERNEL BASE", _kernel),
@@ -174,79 +174,81 @@ COMMANDS = {
         "build/deb/<arch>-<flavour>: packages for Debian of a kernel with the series, configured "
         "as Debian's own, and of its perf",
         "ARCH FLAVOUR DEBUG KERNEL",
-        _pass("deb", "main"),
+        _pass("packages.deb", "main"),
     ),
     "boot": Command(
         "boot any kernel with any initramfs; it passes if its /init or job does",
         GUEST,
-        _pass("boot", "main"),
+        _pass("guests.boot", "main"),
     ),
-    "shell": Command("an interactive shell in that guest", GUEST, _pass("boot", "shell")),
-    "kunit": Command("the KUnit tests", "ARCH LLVM KERNEL TIMEOUT", _pass("check", "kunit"), True),
+    "shell": Command("an interactive shell in that guest", GUEST, _pass("guests.boot", "shell")),
+    "kunit": Command(
+        "the KUnit tests", "ARCH LLVM KERNEL TIMEOUT", _pass("checks.check", "kunit"), True
+    ),
     "kselftest": Command(
         "the selftests, ftracetest among them",
         "ARCH LLVM KERNEL TIMEOUT",
-        _pass("check", "kselftest"),
+        _pass("checks.check", "kselftest"),
         True,
     ),
     "models": Command(
         "the formal models of the protocol, and whether each notices its mutants",
         "KERNEL",
-        lambda options: _module("check").formal(),
+        lambda options: _module("checks.check").formal(),
     ),
     "mutants": Command(
         "break the core on purpose, one step after the other: a test has to notice each",
         "ARCH KERNEL ONLY",
-        _pass("mutants", "main"),
+        _pass("checks.mutants", "main"),
         True,
         one=False,
     ),
     "torture": Command(
         "the torture test, beside everything else that changes text or gets in the way",
         "ARCH LLVM KERNEL MINUTES SMP APPEND TIMEOUT",
-        _pass("check", "torment"),
+        _pass("checks.check", "torment"),
         True,
     ),
     "cases": Command(
         "guests made from what people have reported, on the base and the series side by side",
         "ARCH KERNEL CASE",
-        _pass("cases", "main"),
+        _pass("checks.cases", "main"),
     ),
     "coverage": Command(
         "which lines of the core and of a backend the tests execute, and which errors they provoke",
         "ARCH KERNEL",
-        _pass("coverage", "main"),
+        _pass("checks.coverage", "main"),
         True,
     ),
     "bench": Command(
         "what changing text costs, base and series side by side, against the targets; "
         "build/bench/<arch> has it as a page and as JSON",
         "ARCH KERNEL COMPARE",
-        _pass("bench", "main"),
+        _pass("bench.bench", "main"),
         True,
     ),
     "trace": Command(
         "hardware trace made under QEMU: is it decoded as it was executed, and do the records say "
         "what was?",
         "ARCH KERNEL BASE KDIR APPEND TIMEOUT",
-        _pass("trace", "main"),
+        _pass("trace.trace", "main"),
         True,
     ),
     "page": Command(
         "what a recording of your own says of text pokes, as a page beside it: tools/dev/tp page "
         "perf.data",
         "DATA",
-        _pass("recorded", "main"),
+        _pass("records.recorded", "main"),
         uses_build=False,
         word="DATA",
     ),
     "tree": Command(
         "build/tree: a git tree, one commit per patch, to edit and commit in",
         "",
-        _call("series", "tree"),
+        _call("series.series", "tree"),
     ),
     "refresh": Command(
-        "write files and hunks back from build/tree", "", _call("series", "refresh")
+        "write files and hunks back from build/tree", "", _call("series.series", "refresh")
     ),
     "series": Command(
         "build/series: what git am takes, for the base or for your tree", "OUT KERNEL", _series
@@ -254,18 +256,22 @@ COMMANDS = {
     "apply": Command(
         "apply the series to your tree: make apply KERNEL=/path/to/linux",
         "KERNEL DRY",
-        lambda options: _module("apply").apply(options.flag("DRY")),
+        lambda options: _module("series.apply").apply(options.flag("DRY")),
     ),
     "unapply": Command(
-        "take it out again: make unapply KERNEL=/path/to/linux", "KERNEL", _call("apply", "unapply")
+        "take it out again: make unapply KERNEL=/path/to/linux",
+        "KERNEL",
+        _call("series.apply", "unapply"),
     ),
     "setup": Command(
         "install every package that any command needs (as root)",
         "",
-        _call("deb", "setup"),
+        _call("packages.deb", "setup"),
         uses_build=False,
     ),
-    "gates": Command("check that patches and files fit together", "", _call("gates", "gates")),
+    "gates": Command(
+        "check that patches and files fit together", "", _call("checks.gates", "gates")
+    ),
     "clean": Command(
         "remove what is in build/, but for work in build/tree that is nowhere else",
         "",
@@ -336,7 +342,7 @@ def _version():
 def _asked(words):
     """What is to be printed instead of running a command, or None."""
     if any(word in VERSION_WORDS for word in words):
-        return f"{_version()}, for Linux {_module('base').range()}"
+        return f"{_version()}, for Linux {_module('series.base').range()}"
     asks = [word for word in words if word in HELP]
     names = [word for word in words if word not in HELP]
     return (
@@ -394,7 +400,7 @@ def _settle(command, options):
     if "KERNEL" in command.options.split() and options.get("KERNEL"):
         os.environ["KERNEL"] = options.get("KERNEL")
     if "TIMEOUT" in command.options.split() and options.get("TIMEOUT"):
-        _module("boot").be_patient(options.number("TIMEOUT"))
+        _module("guests.boot").be_patient(options.number("TIMEOUT"))
 
 
 def _do(words):

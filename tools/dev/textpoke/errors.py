@@ -57,7 +57,7 @@ def of_system(error):
     if error.errno in DISK:
         return Fail(INFRA, f"the disk is full{where}: make room and run the command again")
     if error.errno in PERMISSION:
-        return Fail(MISSING, f"no permission to write or read{where}: check who owns it")
+        return Fail(MISSING, f"no permission to write or read{where}: check whose it is")
     return Fail(
         INFRA,
         f"{os.strerror(error.errno).lower()}{where}: put that in order and run the command again",

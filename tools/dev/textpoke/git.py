@@ -4,8 +4,8 @@
 No user or system configuration, no hooks, no attributes, no replacement objects;
 commits are made by plumbing on an index of their own, so no working tree is touched.
 
-What git refuses is a GitError, which is a sentence as it is: where nobody has a better
-one, the user still gets that and no trace.
+What git refuses is a GitError, which is a sentence as it is: where the caller has no
+better one, the user still gets that and no trace.
 """
 
 import os

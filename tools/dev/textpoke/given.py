@@ -9,9 +9,13 @@ import re
 from pathlib import Path
 
 from . import arch as arches
-from . import base as bases
-from . import benchfile, boot, deb, lock, mails, patches, paths, perf
+from . import lock, paths
+from .bench import benchfile
 from .errors import USAGE, Fail
+from .guests import boot, perf
+from .packages import deb
+from .series import base as bases
+from .series import mails, patches
 
 # More than 64 are more than our kernels take; QEMU lets them take turns.
 MOST_CPUS = 64

@@ -379,7 +379,7 @@ def _resume_dpkg():
 
 
 def _lacking(*packages):
-    """Those of packages that are missing, for root; anybody else is told of them."""
+    """Those of packages that are missing, for root; another user is told of them."""
     lacking = missing(*packages)
     if lacking and not is_debian():
         raise Fail(
@@ -436,7 +436,7 @@ def setup(arches=None):
     arches = arches or list(CROSS)
     cross = [name for arch in arches for name in CROSS[arch]]
     packages = [*BUILD, *cross, *PERF, *LLVM, *LINT, *STANDARDS, *BTF, *MODELS, *PAGE]
-    # All in one sentence, for who is not root.
+    # All in one sentence, for a user that is not root.
     _lacking(*packages, *_qemu(*arches))
     need(*packages)
     need_qemu(*arches)
@@ -496,7 +496,8 @@ def unpack_noted(dest, note, lock, debs):
     """Have what debs() gives unpacked in the folder dest, all of it or nothing, with a note of what
     it is; again if that changes.
 
-    Where note is what was noted nothing is done. Others who want what lock names wait meanwhile.
+    Where note is what was noted nothing is done. Other commands that want what lock names wait
+    meanwhile.
     """
     stamp = dest / ".debs"
     if paths.noted(stamp) == note:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Who uses a folder: two commands may run side by side, or one after another's kill.
+"""Which command uses a folder: two may run side by side, or one after another's kill.
 
 build/ is shared by all commands and held by one alone for `clean`; what two commands must
 not make at once has a lock of its own in there, or in the cache. The locks are the kernel's:

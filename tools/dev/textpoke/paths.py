@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def _home():
-    """The home of who we are, or None: sudo may leave HOME pointing at somebody else's, and a
+    """The home of the user that we are, or None: sudo may leave HOME pointing at another's, and a
     container's user may have none.
     """
     try:

@@ -21,7 +21,7 @@ from . import paths
 from .errors import INFRA, MISSING, Fail
 
 START = time.monotonic()
-QUIET_FOR = 15  # seconds between two progress lines when nobody watches a terminal
+QUIET_FOR = 15  # seconds between two progress lines when no terminal shows them
 SILENT_FOR = 60  # seconds after which work that starts no command gives a sign of life
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
@@ -63,7 +63,7 @@ def die_with_us(number=signal.SIGTERM):
 
 
 def tail(path, lines=15):
-    """The last lines of a log, for the person who has to find out why."""
+    """The last lines of a log, in which the reason is to be found."""
     with open(path, "rb") as log:
         log.seek(0, os.SEEK_END)
         log.seek(max(0, log.tell() - 200 * lines))

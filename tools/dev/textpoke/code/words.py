@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The words that the series, its documents and these tools do without;
+tools/dev/terms.md has those that they use instead.
+
+Code, strings and the names of things are not looked at: a program and a table elsewhere may go by
+them. A name is what has an underscore, a hyphen before it, or the ending of a file behind it.
+"""
+
+import io
+import itertools
+import re
+import tokenize
+
+from .. import paths
+from ..git import decode
+from ..series import patches
+from . import standards
+
+DOCUMENTS = (
+    "CONTRIBUTING.md",
+    "FIGURES.md",
+    "INSTALL.md",
+    "README.md",
+    "TESTING.md",
+    "NEWS",
+    "MAINTAINERS",
+)
+
+_PERSONS = (
+    r"who(?:m|ever|mever)?|(?:some|any|every)(?:body|one)|no(?:body|[ ]one)|s?he|him|his|himself"
+)
+_IDIOM = r"act(?:s|ed|ing)?(?:\s|[*#])+as|listeners?|deaf|dawdl(?:e|es|ed|ing)|pluggers?"
+MARKED = re.compile(rf"(?<![\w@-])(?:{_PERSONS}|{_IDIOM})(?!\w|\.[chS]\b)", re.I)
+
+# What a document quotes word by word: file -> the quotations.
+QUOTED = {
+    "Documentation/core-api/text-poke/when-something-goes-wrong.rst": (
+        "``unguarded although somebody listens``",
+    ),
+}
+
+_COMMENT = re.compile(r'(?P<comment>/\*.*?\*/|//[^\n]*)|"(?:\\.|[^"\\\n])*"', re.S)
+_STRING = re.compile(r'"[^"\n]*"')
+_INSIDE = re.compile(r"\s*\*[ /]")
+_FILE = re.compile(r"diff --git a/\S+ b/(\S+)")
+_HASH = re.compile(r"(?<!\S)#[^\n]*")
+
+
+def _blank(text):
+    """As many lines with nothing in them."""
+    return "\n" * text.count("\n")
+
+
+def _of_code(text):
+    """The comments alone, in their lines."""
+    found, at = [], 0
+    for match in _COMMENT.finditer(text):
+        found += [_blank(text[at : match.start()]), match["comment"] or " "]
+        at = match.end()
+    return "".join(found)
+
+
+def _of_script(text):
+    """The comments of a script, in their lines."""
+    return "\n".join(" ".join(_HASH.findall(line)) for line in text.split("\n"))
+
+
+def _of_python(text):
+    """The comments and docstrings of Python, in their lines; only comments where it has none of
+    its grammar, as in a hunk.
+    """
+    found, begins = [""] * (1 + text.count("\n")), True
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.COMMENT or begins and token.type == tokenize.STRING:
+                for number, line in enumerate(token.string.split("\n"), token.start[0] - 1):
+                    found[number] += f" {line}"
+            if token.type not in (tokenize.COMMENT, tokenize.NL):
+                begins = token.type in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
+    except (tokenize.TokenError, SyntaxError):
+        return _of_script(text)
+    return "\n".join(found)
+
+
+def _of_litmus(text):
+    """What stands above the test, without the code that its mutants quote."""
+    return _STRING.sub("", text.partition("\n *)\n")[0])
+
+
+def _of_new_lines(path, lines):
+    """The comments of what hunks add to a file, in their lines: those that begin in the context,
+    or above it, too.
+    """
+    new = ["" if line.startswith("-") else line[1:] for line in lines]
+    comments = prose(path, "\n".join(new)).split("\n")
+    inside = [
+        text.partition("*/")[0] if _INSIDE.match(text) else comment
+        for text, comment in itertools.zip_longest(new, comments, fillvalue="")
+    ]
+    return [comment if line.startswith("+") else "" for line, comment in zip(lines, inside)]
+
+
+def _of_hunks(lines):
+    """The same of all files of a patch."""
+    found, begin = [], 0
+    for at in [*(at for at, line in enumerate(lines) if _FILE.match(line)), len(lines)]:
+        if named := _FILE.match(lines[begin]) if begin < at else None:
+            # The four lines or so above its first hunk are the patch's own.
+            body = next((i for i in range(begin, at) if lines[i].startswith("@@")), at)
+            found += [""] * (body - begin) + _of_new_lines(named[1], lines[body:at])
+        else:
+            found += [""] * (at - begin)
+        begin = at
+    return found
+
+
+def _of_patch(text):
+    """What stands above the hunks, and the comments that they add."""
+    log, rule, hunks = text.partition("\n---\n")
+    return log + (rule and "\n\n" + "\n".join(_of_hunks(hunks.split("\n"))))
+
+
+_READERS = {
+    ".c": _of_code,
+    ".h": _of_code,
+    ".S": _of_code,
+    ".pml": _of_code,
+    ".litmus": _of_litmus,
+    ".sh": _of_script,
+    ".py": _of_python,
+    "tools/dev/tp": _of_python,
+    "Makefile": _of_script,
+    ".patch": _of_patch,
+    patches.HUNKS: _of_patch,
+}
+
+
+def prose(path, text):
+    """The sentences of a file, in the lines where they stand."""
+    for quotation in QUOTED.get(path, ()):
+        text = text.replace(quotation, "")
+    return next((read for ending, read in _READERS.items() if path.endswith(ending)), str)(text)
+
+
+def _logs():
+    """The files with the change logs of patches and variants, and the cover letters."""
+    for file in (paths.ROOT / patches.FOLDER).iterdir():
+        if file.name.endswith((".patch", patches.HUNKS, patches.COVER)):
+            yield f"{patches.FOLDER}/{file.name}", file
+
+
+def _tools():
+    """The tools' Python, and their tests'."""
+    for name in standards.PYTHON:
+        top = paths.ROOT / "tools/dev" / name
+        for file in [top] if top.is_file() else top.rglob("*.py"):
+            yield str(file.relative_to(paths.ROOT)), file
+
+
+def _texts():
+    documents = {name: paths.ROOT / name for name in DOCUMENTS}
+    files = patches.kept() | documents | dict(_logs()) | dict(_tools())
+    return (
+        (path, decode(file.read_bytes())) for path, file in sorted(files.items()) if file.is_file()
+    )
+
+
+def found():
+    """(file, line, word) of all that is marked."""
+    for path, text in _texts():
+        sentences = prose(path, text)
+        for match in MARKED.finditer(sentences):
+            yield path, 1 + sentences.count("\n", 0, match.start()), " ".join(
+                re.sub("[*#]", " ", match[0]).split()
+            )

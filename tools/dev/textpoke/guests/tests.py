@@ -1,0 +1,620 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Run the kernel's tests in a guest: KUnit suites and selftests, with the kernel's own tools."""
+
+import functools
+import json
+import os
+import re
+import shutil
+import sys
+import tarfile
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .. import arch as arches
+from .. import paths
+from ..errors import HANG, OK, PANIC, TEST_FAILED
+from ..results import known, ktap, made
+from ..say import run, say
+from ..series import series
+from . import boot, initramfs, kernel
+
+LOG = "log_buf_len=4M"
+CHECK = "checks.check"
+KUNIT_SUITES = (
+    "text_poke",
+    "text_poke_conformance",
+    "text_poke_debug",
+    "text_poke_fault",
+    "text_poke_group",
+    "text_poke_input",
+    "text_poke_live",
+    "text_poke_record",
+    "text_poke_tracepoint",
+    "text_poke_user",
+    "kprobes_test",
+)
+OWN = ("text_poke",)
+SELFTESTS = (*OWN, "static_keys")
+NO_TICK = "nohz_full=1"  # what makes CPU 1 one that text pokes leave alone in user mode
+ISOLATED = ("text_poke:isolated_cpus_are_left_alone",)
+# One shell script that forks all the time: it takes as long as everything else together, so
+# its folders are shared out to two guests that run side by side. All that is not named here
+# is in the first one's share.
+FTRACETEST = ("ftrace",)
+SHARE = ("00basic", "direct", "dynevent", "event", "filter", "instances", "trigger")
+# Cases that look at the words of commands, at buffers or at files alone, and change no text:
+# check-full has them.
+NO_TEXT = (
+    "00basic/mount_options.tc",
+    "00basic/ringbuffer_size.tc",
+    "00basic/ringbuffer_subbuf_size.tc",
+    "00basic/test_ownership.tc",
+    "00basic/trace_marker.tc",
+    "dynevent/eprobes_syntax_errors.tc",
+    "dynevent/fprobe_syntax_errors.tc",
+    "kprobe/kprobe_syntax_errors.tc",
+    "kprobe/uprobe_syntax_errors.tc",
+    "trigger/trigger-hist-syntax-errors.tc",
+    "trigger/trigger-trace-marker-hist.tc",
+    "trigger/trigger-trace-marker-snapshot.tc",
+    "trigger/trigger-trace-marker-synthetic.tc",
+    "trigger/inter-event/trigger-synthetic-event-createremove.tc",
+    "trigger/inter-event/trigger-synthetic-event-syntax.tc",
+    "trigger/inter-event/trigger-synthetic_event_syntax_errors.tc",
+)
+PROGRAMS = ("usr/bin/chrt", "sbin/insmod")
+BASH = ("bash-static",)
+# Under emulation, on a machine that does other things too.
+TIMEOUT = 1800
+SKIPPED_CASE = re.compile(r"ok \d+ (\S.*?) # SKIP (\S.*)")
+NO_KNOB = re.compile(r"no knob of (\S+) in this kernel")
+HAS_KNOBS = "the workload has its knobs"
+WARNED = re.compile(r"cut here \]-+\n(?:\[[^\]]*\] )?(.+)")
+
+
+def sent(result, name):
+    """A file that the guest has sent, as text; '' if it sent none."""
+    try:
+        with tarfile.open(result.out_tar) as tar:
+            member = tar.extractfile(name)
+            assert member, f"{name} is a file"
+            return member.read().decode(errors="replace")
+    except (tarfile.TarError, KeyError, EOFError):
+        return ""
+
+
+def _words(result):
+    """What the first warning of the console says:
+    its words stand above the line that has WARNING in it.
+    """
+    return WARNED.findall(result.console)[:1]
+
+
+def guest_results(what, result):
+    """How the guest itself ended: it gave its verdict, and the kernel did not complain."""
+    ended = ktap.PASSED if result.code in (OK, TEST_FAILED) else ktap.FAILED
+    quiet = ktap.FAILED if result.badness else ktap.PASSED
+    complaint = ": ".join([result.badness[0].strip(), *_words(result)]) if result.badness else ""
+    return [
+        ktap.Result(
+            f"{what}: the guest ends by itself",
+            ended,
+            "" if ended == ktap.PASSED else result.reason,
+        ),
+        ktap.Result(f"{what}: the kernel does not complain", quiet, complaint),
+    ]
+
+
+def in_guest(name, kdir, initrd, append="", smp=2, timeout=TIMEOUT, qemu_args=""):
+    """Boot a guest whose CPUs take turns.
+
+    These tests look at what CPUs execute while text changes. CPUs that run side by side can
+    go on with code that memory no longer holds, through no fault of the kernel: see
+    boot.accelerator().
+    """
+    result = boot.boot(
+        name,
+        kdir,
+        initrd,
+        smp=smp,
+        append=f"{LOG} {append}".strip(),
+        timeout=timeout,
+        echo=False,
+        turns=True,
+        qemu_args=qemu_args,
+    )
+    if result.code in (PANIC, HANG):
+        boot.report(result)
+    return result
+
+
+@dataclass(frozen=True)
+class Guest:
+    """What boots a guest and gives results. What these are made from can be told before."""
+
+    name: object  # the architecture
+    kdir: Path
+    initrd: Callable  # builds it
+    judge: Callable  # a function from how the guest went to the results
+    how: dict = field(default_factory=dict)  # words for what boots it
+    boot: Callable | None = None  # what boots it; None: in_guest
+    more: tuple = ()  # what else is judged by: parts to be hashed
+
+    def __post_init__(self):
+        # What is hashed is what is booted.
+        object.__setattr__(self, "initrd", functools.cache(self.initrd))
+
+    def __call__(self, **more):
+        boots = self.boot or in_guest
+        return list(self.judge(boots(self.name, self.kdir, self.initrd(), **self.how | more)))
+
+    def parts(self):
+        """The guest to the last bit, what is known of its tests, and the code that judges."""
+        judges = self.judge.func if isinstance(self.judge, functools.partial) else self.judge
+        boots = self.boot or in_guest
+        whole = {each.__module__ for each in (judges, boots)}
+        code = {name.removeprefix("textpoke.") for name in whole if name.startswith("textpoke.")}
+        names = (known.ALL, str(self.name), self.kdir.name)
+        lists = [path for name in dict.fromkeys(names) if (path := known.FOLDER / name).exists()]
+        # The whole of check uses every module there is.
+        own = [paths.DEV / "textpoke/checks/check.py"] if CHECK in code else []
+        return [
+            boot.identity(self.name, self.kdir, self.initrd(), **self.how),
+            judges.__qualname__,
+            boots.__qualname__,
+            made.modules("guests.tests", *code - {CHECK}),
+            own,
+            [[path.name, path] for path in lists],
+            list(self.more),
+        ]
+
+
+# KUnit
+
+# The kernel's own reading of the log, by its own parser: name, status, log and parts of each test.
+PARSE = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+import kunit_parser
+def told(test):
+    tests = list(map(told, test.subtests))
+    return {"name": test.name, "status": test.status.name, "log": test.log, "tests": tests}
+with open(sys.argv[2]) as log:
+    parsed = kunit_parser.parse_run_tests(kunit_parser.extract_tap_lines(log))
+with open(sys.argv[3], "w") as out:
+    json.dump(told(parsed), out)
+"""
+STATUS = {"SUCCESS": ktap.PASSED, "SKIPPED": ktap.SKIPPED}
+# What KUnit says first of what is wrong.
+WRONG = re.compile(r"# .*?((?:EXPECTATION|ASSERTION) FAILED at \S+)")
+
+
+def _parsed(log, folder):
+    """What the kernel's parser makes of a log."""
+    text, out = folder / "kunit.log", folder / "kunit.json"
+    text.write_text(log)
+    out.unlink(missing_ok=True)
+    run(
+        [
+            sys.executable,
+            "-B",
+            "-c",
+            PARSE,
+            series.source_tree() / "tools/testing/kunit",
+            text,
+            out,
+        ],
+        log=paths.LOGS / "kunit-parse.log",
+        what="reading the KUnit results",
+        check=False,
+    )
+    return (
+        json.loads(out.read_text())
+        if out.exists()
+        else {"name": "", "status": "FAILURE", "log": [], "tests": []}
+    )
+
+
+def _reasons(log):
+    """Why cases of KUnit were skipped, which its parser does not tell: name -> reason."""
+    return dict(SKIPPED_CASE.findall(log))
+
+
+def _case(name, test, reasons, place):
+    """One case of KUnit; one that failed says where, what else it said, and where there is more."""
+    status, said = STATUS.get(test["status"], ktap.FAILED), [line.strip() for line in test["log"]]
+    if status != ktap.FAILED:
+        return ktap.Result(
+            name, status, reasons.get(test["name"], "") if status == ktap.SKIPPED else ""
+        )
+    where = [match[1] for match in map(WRONG.search, said) if match]
+    what = where[0] if where else test["status"].lower().replace("_", " ")
+    return ktap.Result(name, status, f"{what}; see {place}", before=tuple(said))
+
+
+def _cases(test, reasons, place, path=""):
+    """Every case of what the parser has read, below the names of its suites.
+
+    A suite without any is one that failed.
+    """
+    name = f"{path}: {test['name']}" if path else test["name"]
+    for sub in test["tests"]:
+        yield from _cases(sub, reasons, place, "" if test["name"] in ("", "main") else name)
+    if not test["tests"] and test["name"]:
+        yield _case(name, test, reasons, place)
+
+
+def _kunit_results(name, kdir, result):
+    """What is made of a guest that ran the suites; one that did not run is a failure."""
+    # A guest that died has sent nothing; its console tells how far the tests got.
+    said = sent(result, "kunit.log") or result.console
+    expected = known.load(name, kdir.name)
+    folder = result.out_tar.parent
+    found = [
+        known.judge(case, expected)
+        for case in _cases(_parsed(said, folder), _reasons(said), folder / "kunit.log")
+    ]
+    ran = [case.name for case in found if case.status != ktap.SKIPPED]
+    for suite in KUNIT_SUITES + arches.get(name).kunit:
+        if not any(case.startswith(f"{suite}: ") for case in ran):
+            missing = ktap.Result(
+                f"{suite}: the suite ran", ktap.FAILED, "there is no result of it"
+            )
+            found.append(known.judge(missing, expected))
+    return found + guest_results("KUnit", result)
+
+
+def kunit_guest(name, kdir, append="", smp=2, timeout=TIMEOUT):
+    """What boots a guest that runs the KUnit suites,
+    and reads its log with the kernel's own tool.
+    """
+    how = {"append": f"kunit.enable=1 {append}".strip(), "smp": smp, "timeout": timeout}
+    reader = [part for part in made.folder(series.source_tree() / "tools/testing/kunit")]
+    return Guest(
+        name,
+        kdir,
+        lambda: initramfs.build_initramfs(name, job=initramfs.GUEST / "kunit.sh"),
+        functools.partial(_kunit_results, name, kdir),
+        how,
+        more=tuple(reader),
+    )
+
+
+def kunit(name, kdir, append="", smp=2, timeout=TIMEOUT):
+    """Results of the KUnit suites; one that did not run is a failure."""
+    say(f"KUnit on {name}{append and ': '}{append}")
+    return kunit_guest(name, kdir, append, smp, timeout)()
+
+
+# Selftests
+
+
+def install_selftests(name, kdir, targets, use=""):
+    """The selftests of some targets, built static for an architecture;
+    returns their folder, one for each use.
+    """
+    arch, tree = arches.get(name), series.source_tree()
+    dest = kdir / "-".join(["selftests", *targets, *filter(None, [use])])
+    shutil.rmtree(dest, ignore_errors=True)
+    # Some tests have modules. What is built for another machine is linked with GCC's libraries.
+    llvm = [f"LLVM={kernel.LLVM}"] if kernel.built_by_llvm(kdir) and not arch.cross else []
+    common = [
+        "make",
+        "-s",
+        f"ARCH={arch.name}",
+        f"CROSS_COMPILE={arch.cross}",
+        *llvm,
+        f"-j{os.cpu_count()}",
+    ]
+    run(
+        [*common, "-C", tree, f"O={kdir}", "headers"],
+        log=paths.LOGS / f"headers-{name}.log",
+        what="the kernel's headers",
+    )
+    # Modules are made among their sources, and may be left from another kernel. Not both at once:
+    # make does what it can side by side.
+    for what in "clean", "install":
+        run(
+            [
+                *common,
+                "-C",
+                tree / "tools/testing/selftests",
+                f"O={kdir}",
+                f"KDIR={kdir}",
+                f"KHDR_INCLUDES=-isystem {kdir}/usr/include",
+                "LDFLAGS=-static",
+                f"TARGETS={' '.join(targets)}",
+                f"INSTALL_PATH={dest}",
+                "FORCE_TARGETS=1",
+                what,
+            ],
+            log=paths.LOGS / f"selftests-{name}.log",
+            what=f"building the selftests for {name}",
+        )
+    return dest
+
+
+def program(name, kdir, what):
+    """One of our programs for guests, built static into the kernel's folder."""
+    run(
+        [
+            f"{arches.get(name).cross}gcc",
+            "-static",
+            "-O2",
+            initramfs.GUEST / f"{what}.c",
+            "-o",
+            kdir / what,
+        ],
+        log=paths.LOGS / f"{what}-{name}.log",
+        what=f"building {what}",
+    )
+    return kdir / what
+
+
+def programs(name, kdir):
+    """Programs that tests want and busybox has not, or not as they want them."""
+    found = {where: program(name, kdir, Path(where).name) for where in PROGRAMS}
+    return found | {"bin/bash": initramfs.static_program(name, BASH, "bash-static")}
+
+
+def _installed(name, kdir, targets):
+    """The folder of the selftests of targets, the results of those that are left out there,
+    and the programs that they want.
+    """
+    folder = install_selftests(name, kdir, targets)
+    return folder, list(known.leave_out(name, folder, kdir.name)), programs(name, kdir)
+
+
+def knobs(text):
+    """A failure if a workload was not all that was asked for:
+    a replay goes on without what the kernel lacks.
+
+    In our kernels it lacks nothing, unless it is listed as known.
+    """
+    if lacking := dict.fromkeys(
+        name for names in NO_KNOB.findall(text) for name in names.split(",")
+    ):
+        yield ktap.Result(
+            f"{OWN[0]}: {HAS_KNOBS}", ktap.FAILED, f"no knob of {', '.join(lacking)} in this kernel"
+        )
+
+
+def _selftests_results(name, kdir, targets, folder, left_out, result):
+    """What the selftests' runner says, as results."""
+    text = sent(result, "selftests.ktap")
+    (kdir / f"{folder.name}.ktap").write_text(text)
+    expected = known.load(name, kdir.name)
+    found = [known.judge(each, expected) for each in (*ktap.parse(text), *knobs(text))]
+    return left_out + found + guest_results(", ".join(targets), result)
+
+
+def selftests_in(name, kdir, targets, folder, programs, left_out=(), **how):
+    """What boots a guest for the selftests in a folder, and judges what their runner says."""
+
+    def initrd():
+        extra = {"selftests": folder, **programs}
+        return initramfs.build_initramfs(
+            name, extra=extra, job=initramfs.GUEST / "selftests.sh", args=targets, kdir=kdir
+        )
+
+    more = [f"{each.name} {each.status} {each.note}" for each in left_out]
+    return Guest(
+        name,
+        kdir,
+        initrd,
+        functools.partial(_selftests_results, name, kdir, targets, folder, list(left_out)),
+        how,
+        more=tuple(more),
+    )
+
+
+def run_selftests(name, kdir, targets, folder, programs, **how):
+    """The results of that."""
+    return selftests_in(name, kdir, targets, folder, programs, **how)()
+
+
+def selftests_guest(name, kdir, append="", smp=2, targets=()):
+    """What boots a guest for the selftests of all targets, or of some, which are built now;
+    it gives their results.
+    """
+    targets = targets or SELFTESTS + arches.get(name).selftests
+    say(f"selftests on {name}: {', '.join(targets)}")
+    folder, left_out, helpers = _installed(name, kdir, targets)
+    return selftests_in(name, kdir, targets, folder, helpers, left_out, append=append, smp=smp)
+
+
+def listed_guest(name, kdir, listed, append="", smp=2, use="listed", **how):
+    """What boots a guest for the listed TARGET:PROGRAM of the selftests alone,
+    which are built now; it gives their results.
+    """
+    targets = tuple(dict.fromkeys(test.split(":")[0] for test in listed))
+    say(f"selftests on {name}: {', '.join(listed)}")
+    # In a folder of its own: others of these targets wait for their guests.
+    folder = install_selftests(name, kdir, targets, use=use)
+    (folder / "kselftest-list.txt").write_text("".join(f"{test}\n" for test in listed))
+    return selftests_in(
+        name, kdir, targets, folder, programs(name, kdir), append=append, smp=smp, **how
+    )
+
+
+def counted_guests(name, kdir, append="", smp=2):
+    """What boots a guest that can count instructions, for the selftests that do;
+    none if there are none.
+    """
+    if counted := arches.get(name).counted:
+        yield listed_guest(name, kdir, counted, append, smp, qemu_args=boot.COUNTED)
+
+
+def isolated_guests(name, kdir, append="", smp=2):
+    """What boots a guest whose second CPU has no tick, for the selftest that runs a program
+    there; none if that is not left alone.
+    """
+    if arches.get(name).isolates:
+        yield listed_guest(name, kdir, ISOLATED, f"{NO_TICK} {append}".strip(), smp, use="isolated")
+
+
+def selftests(name, kdir, append="", smp=2, targets=()):
+    """Results of the selftests: of all, or of some."""
+    guests = (
+        []
+        if targets
+        else [*counted_guests(name, kdir, append, smp), *isolated_guests(name, kdir, append, smp)]
+    )
+    return [
+        *selftests_guest(name, kdir, append, smp, targets)(),
+        *(result for guest in guests for result in guest()),
+    ]
+
+
+def job_of_ours(name, kdir, job, append, smp, selftests=True, more=None, machine=None):
+    """A guest whose job speaks the words of the selftests' runner: what it says, and how it ended.
+
+    more       what else it finds there, as of initramfs
+    machine    the architecture's Arch with something changed, that boots it
+    """
+    say(f"{job} on {name}")
+    extra = ({"selftests": install_selftests(name, kdir, OWN)} if selftests else {}) | (more or {})
+    initrd = initramfs.build_initramfs(
+        name, extra=extra, job=initramfs.GUEST / f"{job}.sh", kdir=kdir
+    )
+    result = in_guest(machine or name, kdir, initrd, append, smp)
+    return ktap.parse(sent(result, "selftests.ktap")), guest_results(job, result)
+
+
+# What a kernel that is locked down from the start must not do.
+LOCKED_BOOT = "lockdown=integrity text_poke.busted=no-sync-c text_poke_torture.run=1"
+
+
+def lockdown(name, kdir, append="", smp=2):
+    """Which task may record, and which may break the kernel, in each mode of lockdown;
+    for a kernel that can be locked down.
+    """
+    for job, words, selftests in ("lockdown", append, True), (
+        "locked-boot",
+        f"{LOCKED_BOOT} {append}",
+        False,
+    ):
+        said, ended = job_of_ours(name, kdir, job, words, smp, selftests)
+        yield from (*said, *ended)
+
+
+def lkdtm(name, kdir, append="", smp=2):
+    """Calls and returns that go astray are caught, traps or no traps;
+    the guest itself looks for other complaints.
+    """
+    if reason := arches.get(name).lkdtm:
+        return [ktap.Result("lkdtm", ktap.SKIPPED, reason)]
+    said, ended = job_of_ours(name, kdir, "lkdtm", append, smp)
+    return said + ended[:1]
+
+
+def stays(name, kdir, append="", smp=2):
+    """What ftrace could not stop calling stays;
+    the guest itself looks for other complaints than that about it.
+    """
+    said, ended = job_of_ours(name, kdir, "stays", append, smp, selftests=False)
+    return said + ended[:1]
+
+
+def samples(name, kdir, append="", smp=2):
+    """The kernel's own samples of direct calls and of callbacks come, say what they are to say,
+    and go; twice.
+    """
+    said, ended = job_of_ours(name, kdir, "samples", append, smp, selftests=False)
+    return said + ended
+
+
+def scripts(name, kdir, append="", smp=2):
+    """The kernel's own scripts of an architecture that change text and look for complaints."""
+    folder = series.source_tree() / "tools/testing/selftests"
+    more = {f"scripts/{Path(script).name}": folder / script for script in arches.get(name).scripts}
+    said, ended = job_of_ours(
+        name, kdir, "scripts", append, smp, selftests=False, more=more | programs(name, kdir)
+    )
+    return said + ended
+
+
+# ftracetest
+
+
+def _share(folder, use, wanted):
+    """The installed tests with some cases only: those whose paths are wanted."""
+    share = folder.with_name(f"{folder.name}-{use}")
+    shutil.rmtree(share, ignore_errors=True)
+    shutil.copytree(folder, share, symlinks=True)
+    home = share / "ftrace/test.d"
+    for path in sorted(home.rglob("*.tc")):
+        if not wanted(str(path.relative_to(home))):
+            path.unlink()
+    return share
+
+
+def _in_second(case):
+    return case.split("/")[0] in SHARE
+
+
+def shares(folder):
+    """Every case that comes near text in one of two copies of the installed tests."""
+    return [
+        _share(
+            folder,
+            number,
+            lambda case, second=second: case not in NO_TEXT and _in_second(case) == second,
+        )
+        for number, second in ((1, False), (2, True))
+    ]
+
+
+def side_by_side(functions, at_once=2):
+    """The results of functions, some of which run at the same time;
+    the first error of theirs is ours.
+
+    In daemon threads, so that an interruption ends the guests with us.
+    """
+    waiting = iter(range(len(functions)))
+    done: list[tuple[object, BaseException | None]] = [(None, None)] * len(functions)
+
+    def run_some():
+        for i in waiting:
+            try:
+                done[i] = functions[i](), None
+            except BaseException as error:
+                done[i] = None, error
+
+    threads = [threading.Thread(target=run_some, daemon=True) for _ in range(at_once)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for _, error in done:
+        if error:
+            raise error
+    return [result for result, _ in done]
+
+
+def ftracetest_guests(name, kdir, append="", smp=2):
+    """The function tracer's own tests: the results of those that are left out,
+    and what boots guests for the others.
+    """
+    say(f"ftracetest on {name}, in two guests")
+    folder, left_out, helpers = _installed(name, kdir, FTRACETEST)
+    return left_out, [
+        selftests_in(name, kdir, FTRACETEST, share, helpers, append=append, smp=smp)
+        for share in shares(folder)
+    ]
+
+
+def ftracetest_rest(name, kdir, append="", smp=2):
+    """Results of those cases of theirs that change no text."""
+    folder, _, helpers = _installed(name, kdir, FTRACETEST)
+    share = _share(folder, "rest", lambda case: case in NO_TEXT)
+    return selftests_in(name, kdir, FTRACETEST, share, helpers, append=append, smp=smp)()
+
+
+def ftracetest(name, kdir, append="", smp=2):
+    """Results of the function tracer's own tests."""
+    left_out, guests = ftracetest_guests(name, kdir, append, smp)
+    return [result for results in (left_out, *side_by_side(guests)) for result in results]

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Hardware trace, made under QEMU and decoded."""
