@@ -401,12 +401,15 @@ class WhatConcernsAnArchitecture(Temporary):
         ):
             self.assertTrue(made.concerns(path, "arm64"), path)
         self.assertTrue(made.concerns("arch/x86/Kconfig", "i386"))
+        self.assertTrue(made.concerns("kernel/text_poke/tests/test.h", "arm64"))
+        self.assertTrue(made.concerns("kernel/text_poke/tests/x86/arch_test.h", "i386"))
 
     def test_not_that_of_others_and_what_is_read(self):
         for path in (
             "arch/x86/Kconfig",
             "Documentation/core-api/text-poke.rst",
             "MAINTAINERS",
+            "kernel/text_poke/tests/x86/arch_test.h",
             "tools/verification/text_poke/batch.pml",
         ):
             self.assertFalse(made.concerns(path, "arm64"), path)
@@ -511,6 +514,10 @@ class WhatConcernsAnArchitecture(Temporary):
             ["arch/powerpc/b.h", "arch/riscv/a.h"],
         )
         self.assertEqual(beyond(f"-I{source}/tools/verification/x"), ["tools/verification/x"])
+        other = "kernel/text_poke/tests/riscv/arch_test.h"
+        self.assertEqual(
+            beyond(f"{source}/kernel/text_poke/tests/test.h", f"../src/{other}"), [other]
+        )
         self.assertEqual(
             beyond(f"  $(wildcard {source}/Documentation/a.rst)"), ["Documentation/a.rst"]
         )

@@ -590,7 +590,7 @@ class Columns(unittest.TestCase):
             "record": mock.Mock(),
             "encode": mock.Mock(),
             "see": lambda _: seen,
-            "judge": lambda _: [Result("right", status)],
+            "judge": lambda *_: [Result("right", status)],
             "mutations": lambda _: [Result("noticed", ktap.PASSED)],
             "beside": lambda *_: (seen, columns),
         }.items():
@@ -685,38 +685,32 @@ LOADS=" 11 12"
         )
         return [line.strip() for line in done.stdout.splitlines()]
 
+    TURN = ["tracer function", "keys 1", "probes 1", "keys 0", "probes 0", "tracer nop"]
+
     def test_more_is_handed_on_to_the_workload(self):
         perf = next(
-            line for line in self.did(f"{self.place}/d", "cpus") if line.startswith("perf ")
+            line for line in self.did(f"{self.place}/d", "3", "cpus") if line.startswith("perf ")
         )
-        self.assertTrue(perf.endswith(f"-- job --workload {self.place}/d cpus"), perf)
+        self.assertTrue(perf.endswith(f"-- job --workload {self.place}/d 3 cpus"), perf)
 
     def test_the_workload_is_between_two_calls_of_sync(self):
         self.assertEqual(
-            self.did("--workload", "/d")[1:-1],
-            [
-                "load_begin",
-                "sync",
-                "tracer function",
-                "keys 1",
-                "probes 1",
-                "keys 0",
-                "probes 0",
-                "tracer nop",
-                "sync",
-                "load_end",
-            ],
+            self.did("--workload", "/d", "1")[1:-1],
+            ["load_begin", "sync", *self.TURN, "sync", "load_end"],
         )
 
-    def test_a_cpu_goes_down_and_comes_up_if_that_is_wanted(self):
+    def test_and_done_as_often_as_is_wanted(self):
+        self.assertEqual(self.did("--workload", "/d", "3")[3:-3], self.TURN * 3)
+
+    def test_a_cpu_goes_down_and_comes_up_in_the_last_if_that_is_wanted(self):
         self.assertEqual(
-            self.did("--workload", "/d", "cpus")[5:10],
-            ["probes 1", "keys 0", "keys 1", "taskset -p 2 12", "keys 0"],
+            self.did("--workload", "/d", "2", "cpus")[3:15],
+            [*self.TURN, *self.TURN[:3], "keys 0", "keys 1", "taskset -p 2 12"],
         )
         self.assertEqual(self.online.read_text(), "1\n")
 
     def test_calls_are_traced_by_the_names_that_they_have_there(self):
-        self.did(f"{self.place}/d")
+        self.did(f"{self.place}/d", "1")
         self.assertIn(
             "__x64_sys_*\n", (self.place / "sys/kernel/tracing/set_ftrace_filter").read_text()
         )

@@ -38,7 +38,10 @@ TELLING = re.compile(
 SHARED = re.compile(r"arch/[^/]+/crypto/Kconfig|Documentation/Kconfig")
 UNREAD = ("Documentation/", "MAINTAINERS", "tools/verification/")
 # A word of what make notes of a compilation: a file of the source, or a folder of headers there.
-READ = r"(?:-I)?(?:\S*/{source}/|\./)?((?:arch/\w+|Documentation|tools/verification)/\S+?)[:)]?"
+READ = (
+    r"(?:-I)?(?:\S*/{source}/|\./)?"
+    r"((?:(?:arch|kernel/text_poke/tests)/\w+|Documentation|tools/verification)/\S+?)[:)]?"
+)
 LITTER = re.compile(r"__pycache__|\.pyc$")
 # The selftests' modules are made among their sources.
 MADE_THERE = re.compile(
@@ -222,7 +225,7 @@ def concerns(path, name):
     """
     if SHARED.fullmatch(path):
         return True
-    if own := re.match("arch/([^/]+)/", path):
+    if own := re.match("(?:arch|kernel/text_poke/tests)/([^/]+)/", path):
         return own[1] == arches.get(name).source or own[1] not in arches.ARCHES
     return not path.startswith(UNREAD)
 
