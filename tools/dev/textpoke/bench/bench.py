@@ -14,6 +14,7 @@ import math
 import os
 import shutil
 import tarfile
+import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
@@ -37,6 +38,8 @@ BOTH = ("throttle", "messages")
 ROUNDS = 2  # boots of each kernel, in turn
 REPETITIONS = 4  # in each boot
 TIMEOUT = 2400
+CPUS = 2
+QUIET, PAUSE = 1200, 10  # seconds for which it waits for the machine, and between two looks
 IDLE = "idle"
 STALL_LIMIT = 1e6  # ns above the idle stall
 DELAY_LIMIT = 1e6  # ns that a call may take beside a poker that has to wait
@@ -53,7 +56,18 @@ def parse(text):
     for line in text.splitlines():
         case, metric, value = line.split()
         found.setdefault((case, metric), []).append(int(value))
-    return found
+    return found | dict(_awake(found))
+
+
+def _awake(found):
+    """Of each switch how much of it the task ran: how long it waits may be chance, as where the
+    optimizer of kprobes is at work just then.
+    """
+    for (case, metric), values in found.items():
+        if asleep := found.get((case, f"{metric}_asleep")):
+            yield (case, f"{metric}_awake"), [
+                max(0, whole - slept) for whole, slept in zip(values, asleep, strict=True)
+            ]
 
 
 def merge(parts):
@@ -446,9 +460,24 @@ def build_modules(arch, kdir, folder):
     return {f"{MODULES.name}/{path.name}": path for path in sorted(dest.glob("*.ko"))}
 
 
+def wait_for_quiet(cpus):
+    """Until nothing else uses so many CPUs: what is measured beside other work says nothing."""
+    until = time.monotonic() + QUIET
+    while boot.free_cores() < min(cpus, boot.cores()):
+        if time.monotonic() > until:
+            raise Fail(
+                INFRA,
+                f"something else has used this machine's CPUs for {QUIET // 60} minutes, beside "
+                "which nothing can be measured: run `make bench` again when it has ended",
+            )
+        say("waiting until nothing else uses the CPUs")
+        time.sleep(PAUSE)
+
+
 def measure(arch, kdir, files, what=REPETITIONS, **how):
     """Boot once, with files (guest path -> file) of ours; what was measured."""
     initrd = initramfs.build_initramfs(arch, extra=files, job=JOB, args=[what])
+    wait_for_quiet(how.get("smp", CPUS))
     result = boot.boot(arch, kdir, initrd, timeout=TIMEOUT, echo=False, **how)
     boot.report(result)
     if result.code != OK:

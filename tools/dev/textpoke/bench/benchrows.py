@@ -6,7 +6,18 @@ from dataclasses import dataclass, replace
 from ..arch import ARCHES
 
 SIZES = ("tracer-256", "tracer-1024", "tracer-4096", "tracer-8192", "tracer")
-TIMES = ("on", "off", "on_asleep", "off_asleep", "stall", "longest", "lost")  # in ns
+# in ns
+TIMES = (
+    "on",
+    "off",
+    "on_asleep",
+    "off_asleep",
+    "on_awake",
+    "off_awake",
+    "stall",
+    "longest",
+    "lost",
+)
 THOUSANDS = ("untraced", "one", "many", "mflr", "nops")  # for a thousand calls, or functions
 MET, UNMET, UNKNOWN = "met", "NOT MET", "-"
 
@@ -58,6 +69,8 @@ GROUPS = (
     # Time that no change of text takes.
     Row("200 kprobe events on, asleep", "kprobes", "on_asleep", ""),
     Row("200 kprobe events off, asleep", "kprobes", "off_asleep", ""),
+    Row("200 kprobe events on, awake", "kprobes", "on_awake", ""),
+    Row("200 kprobe events off, awake", "kprobes", "off_awake", ""),
     Row("200 kprobe events, stops on+off (0: listed ones)", "kprobes", "stops", ""),
 )
 
@@ -94,8 +107,11 @@ ROWS = (
     Row("listening: tracer, IPIs on+off", "tracer-guarded", "ipis", ""),
     Row("listening: tracer, syncs on+off", "tracer-guarded", "syncs", "broadcasts"),
     Row("listening: tracer, longest stall", "tracer-guarded", "stall", ""),
-    Row("one kprobe armed", "kprobe", "on", "base", 1.0),
-    Row("one kprobe disarmed", "kprobe", "off", "base", 1.0),
+    # It may have to wait until the optimizer is done, for up to 200 ms and by chance.
+    Row("one kprobe armed, awake", "kprobe", "on_awake", "base", 1.0),
+    Row("one kprobe disarmed, awake", "kprobe", "off_awake", "base", 1.0),
+    Row("one kprobe armed, asleep", "kprobe", "on_asleep", ""),
+    Row("one kprobe disarmed, asleep", "kprobe", "off_asleep", ""),
     Row("one kprobe, IPIs on+off", "kprobe", "ipis", ""),
     Row("one kprobe, syncs on+off", "kprobe", "syncs", ""),
     Row("one kprobe, longest stall", "kprobe", "stall", "idle"),
