@@ -948,6 +948,38 @@ static void measure_entries(void)
 
 #endif
 
+static void turn_both_ways(const struct knob *k)
+{
+	set(k, true);
+	set(k, false);
+}
+
+/* How many instructions one change takes, where each is a ns of the clock: both ways, after others. */
+static void count_switch(const char *metric, const struct knob *k)
+{
+	const int turns = 20;
+
+	turn_both_ways(k);
+	for (int i = 0; i < turns; i++) {
+		long long began = now();
+
+		turn_both_ways(k);
+		say(metric, now() - began);
+	}
+}
+
+static int count_single_switches(void)
+{
+	define_probes("bench1", 1);
+	if (load(MODULES "bench_one.ko"))
+		return -1;
+	current = "counted";
+	count_switch("key", &one_key);
+	count_switch("call", &one_call);
+	count_switch("probe", &probe);
+	return unload(MODULES "bench_one.ko");
+}
+
 static int measure_calls(void)
 {
 	char name[16];
@@ -965,7 +997,7 @@ static int measure_calls(void)
 	}
 	say_calls("many");
 	profile_calls(current);
-	return 0;
+	return count_single_switches();
 }
 
 /* In user mode for ever, on a CPU that has nothing else to do. */
@@ -982,12 +1014,6 @@ static pid_t program_start(int cpu)
 	/* By then its tick is over. */
 	sleep(2);
 	return pid;
-}
-
-static void turn_both_ways(const struct knob *k)
-{
-	set(k, true);
-	set(k, false);
 }
 
 /*

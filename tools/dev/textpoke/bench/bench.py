@@ -303,6 +303,7 @@ PROFILES = {
     "events": "events",
     "module-calls": "module-calls",
     "call": "call",
+    "counted": "one-key",
     "isolated": "tracer",
     "throttled": "tracer",
     "throttled-guarded": "tracer-guarded",

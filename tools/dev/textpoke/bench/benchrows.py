@@ -80,6 +80,16 @@ SINGLE = (
     *_switched("static call with one site", "one-call", {"x86": 1.0}, {"x86": 1.0}),
 )
 
+# The same, on one CPU and with no time but that of instructions: a figure without noise.
+COUNTED = tuple(
+    Row(f"{what} on+off, instructions", "counted", metric, "base", limit)
+    for what, metric, limit in (
+        ("static key with one site", "key", 1.0),
+        ("static call with one site", "call", {"x86": 1.0}),
+        ("one kprobe", "probe", 1.0),
+    )
+)
+
 # Interrupts that reach a CPU without a tick, in user mode. One may find it in the kernel.
 ISOLATING = tuple(name for name, arch in ARCHES.items() if arch.isolates)
 ISOLATED = tuple(
@@ -122,6 +132,7 @@ ROWS = (
     Row("static key on", "key", "on", "base", 1.0),
     Row("static key off", "key", "off", "base", 1.0),
     *SINGLE,
+    *COUNTED,
     *GROUPS,
     Row("listening: static key on", "key-guarded", "on", ""),
     Row("listening: static key off", "key-guarded", "off", ""),
