@@ -954,17 +954,20 @@ static void turn_both_ways(const struct knob *k)
 	set(k, false);
 }
 
-/* How many instructions one change takes, where each is a ns of the clock: both ways, after others. */
+/*
+ * How many instructions the task runs for one change both ways, after others, where each is a ns of
+ * the clock.
+ */
 static void count_switch(const char *metric, const struct knob *k)
 {
 	const int turns = 20;
 
 	turn_both_ways(k);
 	for (int i = 0; i < turns; i++) {
-		long long began = now();
+		long long before = ran();
 
 		turn_both_ways(k);
-		say(metric, now() - began);
+		say(metric, ran() - before);
 	}
 }
 
