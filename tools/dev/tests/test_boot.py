@@ -403,6 +403,10 @@ class Archive(unittest.TestCase):
         self.assertTrue(listing["a/b"].startswith("-rwxr-xr-x   1 0        0               5 "))
         self.assertIn("5,   1", listing["a/c"])
 
+    def test_a_name_with_blanks_is_one_sentence(self):
+        with self.assertRaisesRegex(Exception, "blanks in its name, as `a b` has"):
+            initramfs.cpio({"a b": initramfs.file(b"")})
+
     def test_same_entries_same_bytes(self):
         with tempfile.TemporaryDirectory() as folder:
             entries = {"x/y/z": initramfs.file(b"1"), "w": initramfs.link("x")}

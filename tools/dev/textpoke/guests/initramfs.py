@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
 """Build an initramfs: a static busybox, our init, and what a job needs besides.
 
-The archive is written here, without root and without cpio, and depends on nothing but
-its contents: same files, same bytes.
+The kernel's own usr/gen_init_cpio.c writes the archive, for which one need not be root, and which
+depends on nothing but its contents: same files, same bytes.
 """
 
 import gzip
 import hashlib
 import os
+import re
 import shlex
 import stat
+import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +19,8 @@ from pathlib import Path
 from .. import arch as arches
 from .. import host, paths
 from ..errors import INFRA, USAGE, Fail
+from ..say import run
+from ..series import base as bases
 
 GUEST = paths.DEV / "guest"
 LIBRARIES = ("textpoke.sh", "armed.sh")
@@ -38,7 +42,7 @@ FOLDERS = (
 )
 PASSWD = b"root:x:0:0:root:/:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/sh\n"
 GROUP = b"root:x:0:\nnobody:x:65534:\n"
-TRAILER = "TRAILER!!!"
+GENERATOR = "usr/gen_init_cpio.c"
 # What the guest's own modprobe reads; the rest of modules_install is links into this machine.
 MODULE_FILES = (
     "modules.dep",
@@ -77,25 +81,54 @@ def node(major, minor):
 # The archive
 
 
-def _padded(data):
-    return data + b"\0" * (-len(data) % 4)
+def _generator():
+    """The program that writes archives, from the base's source."""
+    source = bases.base_source() / GENERATOR
+    known = hashlib.sha256(source.read_bytes()).hexdigest()[:12]
+    program = paths.BUILD / "host" / f"gen_init_cpio-{known}"
+    if not program.exists():
+        program.parent.mkdir(parents=True, exist_ok=True)
+        # Threads may want it side by side.
+        with tempfile.TemporaryDirectory(dir=program.parent) as own:
+            part = Path(own) / program.name
+            run(
+                ["gcc", "-O2", source, "-o", part],
+                log=paths.LOGS / "gen_init_cpio.log",
+                what="building gen_init_cpio",
+            )
+            part.replace(program)
+    return program
 
 
-def _member(number, name, entry):
-    """One member in the `newc` format; times and owners are 0."""
-    raw = os.fsencode(name) + b"\0"
-    links = 2 if stat.S_ISDIR(entry.mode) else 1
-    fields = (number, entry.mode, 0, 0, links, 0, len(entry.data), 0, 0, *entry.device, len(raw), 0)
-    header = b"070701" + b"".join(b"%08x" % field for field in fields)
-    return _padded(header + raw) + _padded(entry.data)
+def _line(name, entry, contents):
+    """A member in gen_init_cpio's words; contents: a file that has those of a file."""
+    rights = f"{stat.S_IMODE(entry.mode):o} 0 0"
+    if stat.S_ISDIR(entry.mode):
+        return f"dir /{name} {rights}"
+    if stat.S_ISLNK(entry.mode):
+        return f"slink /{name} {os.fsdecode(entry.data)} {rights}"
+    if stat.S_ISCHR(entry.mode):
+        return f"nod /{name} {rights} c {entry.device[0]} {entry.device[1]}"
+    contents.write_bytes(entry.data)
+    os.utime(contents, (0, 0))
+    return f"file /{name} {contents} {rights}"
 
 
 def cpio(entries):
-    """The archive of name -> Entry, parents before children."""
-    members = [
-        _member(number, name, entries[name]) for number, name in enumerate(sorted(entries), 1)
-    ]
-    return b"".join([*members, _member(0, TRAILER, Entry(0))])
+    """The archive of name -> Entry, parents before children; times and owners are 0."""
+    if bad := [name for name in entries if re.search(r"\s", name)]:
+        raise Fail(USAGE, f"a guest's file cannot have blanks in its name, as `{bad[0]}` has")
+    with tempfile.TemporaryDirectory(prefix="text-poke-") as own:
+        listing, out = Path(own) / "list", Path(own) / "cpio"
+        listing.write_text(
+            "".join(
+                _line(name, entries[name], Path(own) / str(number)) + "\n"
+                for number, name in enumerate(sorted(entries))
+            )
+        )
+        with open(out, "wb") as archive:
+            subprocess.run([_generator(), "-t", "0", listing], stdout=archive, check=True)
+        return out.read_bytes()
 
 
 def _with_parents(entries):
@@ -220,6 +253,6 @@ def build_initramfs(arch, extra=None, job=None, args=(), kdir=None):
     kdir   the kernel whose modules the guest is to have
     """
     entries = _ours(arch) | (modules(kdir) if kdir else {}) | _extra(extra or {}) | _job(job, args)
-    key = hashlib.sha256(repr(sorted(entries.items())).encode()).hexdigest()[:12]
+    key = hashlib.sha256(repr([GENERATOR, *sorted(entries.items())]).encode()).hexdigest()[:12]
     dest = paths.BUILD / "initramfs" / f"{arches.get(arch).name}-{key}.cpio.gz"
     return dest if dest.exists() else write(entries, dest)
