@@ -343,7 +343,8 @@ static unsigned int count_pages(void)
 static int write_traced(bool guarded, bool listening)
 {
 	u64 mappings = text_poke_stats.mappings, syncs = text_poke_stats.syncs;
-	u64 start = ktime_get_mono_fast_ns();
+	u64 start = trace_text_poke_batch_end_enabled() ?
+			    ktime_get_mono_fast_ns() : 0;
 	int ret;
 
 	trace_text_poke_batch_begin(text_poke_batch.nr, guarded, listening);
@@ -353,7 +354,7 @@ static int write_traced(bool guarded, bool listening)
 		ret = -EIO;
 	else
 		text_poke_check_end();
-	if (trace_text_poke_batch_end_enabled())
+	if (start)
 		trace_text_poke_batch_end(text_poke_batch.nr, count_pages(),
 					  text_poke_stats.mappings - mappings,
 					  text_poke_stats.syncs - syncs,
