@@ -113,7 +113,7 @@ def _fingerprint(source, options):
     return digest.hexdigest()
 
 
-def _make(source, out, options, what):
+def build(source, out, options, what):
     """Build perf from source into out, unless it is there already; returns the program."""
     binary, stamp, mark = out / "perf", out / ".built-from", _fingerprint(source, options)
     if binary.exists() and paths.noted(stamp) == mark:
@@ -149,7 +149,7 @@ def build_host_perf():
     """The perf of this machine, from the tree of the series."""
     host.need(*host.BUILD, *host.PERF)
     options = (f"CC={kernel.cached('gcc')}", *COMMON, *HOST)
-    return _make(series.source_tree(), paths.BUILD / "perf-host", options, "perf for this machine")
+    return build(series.source_tree(), paths.BUILD / "perf-host", options, "perf for this machine")
 
 
 def _needed(binary, readelf):
@@ -268,7 +268,7 @@ def build_guest_perf(arch):
     host.need(*host.BUILD, *arch.compiler_packages)
     foreign = foreign_libraries(arch)
     folders, options = _guest_options(arch, guest, foreign)
-    binary = _make(
+    binary = build(
         series.source_tree(),
         paths.BUILD / f"perf-{arch.name}",
         options,

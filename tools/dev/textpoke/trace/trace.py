@@ -823,9 +823,7 @@ def mutations(trace):
 def base_perf():
     """The perf of this machine that the base brings."""
     options = (f"CC={kernel.cached('gcc')}", *perf.COMMON, *perf.HOST)
-    return perf._make(
-        bases.base_source(), paths.BUILD / "perf-base", options, "the base's perf"
-    )  # pylint: disable=protected-access
+    return perf.build(bases.base_source(), paths.BUILD / "perf-base", options, "the base's perf")
 
 
 def base_kernel(name):
