@@ -8,8 +8,8 @@
 #include <linux/text_group.h>
 #include <linux/text_poke.h>
 
-#include "text_poke/fault.h"
-#include "text_poke/tests/test.h"
+#include "../fault.h"
+#include "test.h"
 
 #define KEYS 4
 

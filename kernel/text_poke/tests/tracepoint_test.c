@@ -8,8 +8,8 @@
 #include <linux/text_poke.h>
 #include <linux/tracepoint_group.h>
 
-#include "text_poke/fault.h"
-#include "text_poke/tests/test.h"
+#include "../fault.h"
+#include "test.h"
 
 #define NR 3
 
