@@ -7,7 +7,7 @@
 MAKEFLAGS += --no-print-directory
 
 COMMANDS := help run check check-full kernel base-kernel deb boot shell kunit kselftest models mutants \
-	    torture cases coverage bench trace page tree refresh series apply unapply setup gates clean
+	    torture cases coverage bench trace fuzz page tree refresh series apply unapply setup gates clean
 
 .PHONY: $(COMMANDS)
 .DEFAULT_GOAL := help

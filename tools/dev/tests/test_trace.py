@@ -22,11 +22,10 @@ from textpoke.records.perfdata import Attribute, PerfData  # noqa: E402
 from textpoke.results import ktap  # noqa: E402
 from textpoke.results.ktap import Result  # noqa: E402
 from textpoke.trace import newer, trace, tracecolumns  # noqa: E402
+from textpoke.trace.small import TYPE, Log, event, trailer  # noqa: E402
 
-TYPE = perfdata.TID | perfdata.TIME | perfdata.CPU | perfdata.IDENTIFIER
 CONVERSION = (4, 32, 1000)  # 2 ns for a tick of the clock, from 1000 on
 BASE = 0xFFFFFFFF81000000
-PHYSICAL = 1 << 40  # a CPU's base: any with the upper bit
 ENCODER = """
 #include "encode.h"
 static void enter(int cpu, uint64_t to)
@@ -52,14 +51,6 @@ static void run(int cpu, uint64_t addr, uint32_t insns) { }
 const struct path pt_encoder = { enter, leave, lose, branch, trap, run };
 void pt_finish(void) { }
 """
-
-
-def trailer(time):
-    return struct.pack("<4Q", 0, time, 0, 1)
-
-
-def event(kind, body):
-    return perfdata.EVENT.pack(kind, 0, perfdata.EVENT.size + len(body)) + body
 
 
 def poke(time, addr, old, new):
@@ -716,40 +707,6 @@ LOADS=" 11 12"
         )
 
 
-class Log:
-    """A log as the plugin writes it, and the code that is in it."""
-
-    CPU, TIME, TRAP, USER, END = range(0xF0000000, 0xF0000005)
-
-    def __init__(self):
-        self.blocks, self.entries, self.number, self.count = b"", b"", 0, 1000
-
-    def block(self, addr, *insns):
-        code = b"".join(insns)
-        self.blocks += (
-            struct.pack("<QII", addr, len(insns), len(code)) + bytes(map(len, insns)) + code
-        )
-        self.number += 1
-        return self.number - 1
-
-    def put(self, what, *words):
-        self.entries += struct.pack("<II", what, self.count) + struct.pack(
-            f"<{len(words)}Q", *words
-        )
-        return self
-
-    def cpu(self, number):
-        return self.put(self.CPU, 1 << 63 | PHYSICAL + number, self.count)
-
-    def time(self, value):
-        return self.put(self.TIME, self.count, value)
-
-    def run(self, number, insns):
-        self.put(number)
-        self.count += insns
-        return self
-
-
 def build(case):
     """The program, with an encoder that only prints what it is told: libipt is not needed then."""
     place = Path(case.enterClassContext(tempfile.TemporaryDirectory()))
@@ -780,8 +737,7 @@ class Programs(unittest.TestCase):
         self.log.cpu(0).time(5000)
 
     def did(self, *words, stdin=""):
-        (self.folder / "log").write_bytes(self.log.entries)
-        (self.folder / "blocks").write_bytes(self.log.blocks)
+        self.log.write(self.folder)
         done = subprocess.run(
             [self.program, *words, self.folder],
             check=True,
@@ -1010,8 +966,7 @@ class Programs(unittest.TestCase):
         self.log.put(Log.END)
         piece = self.folder / "piece"
         piece.mkdir()
-        (self.folder / "log").write_bytes(self.log.entries)
-        (self.folder / "blocks").write_bytes(self.log.blocks)
+        self.log.write(self.folder)
         for until, count in ((5002, 0), (5003, 1), (9999, 2)):
             done = subprocess.run(
                 [self.program, "piece", "x86", str(until), piece, self.folder],

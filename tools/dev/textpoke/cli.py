@@ -33,7 +33,7 @@ VARIABLES = {
     "APPEND": "more kernel parameters; after `--`, arguments of /init",
     "QEMU_ARGS": "more arguments for QEMU",
     "TIMEOUT": "seconds until a guest counts as hung; of a test, if that is more than it has",
-    "MINUTES": "how long torture goes on (default: 2)",
+    "MINUTES": "how long torture goes on (default: 2), or fuzz (default: 10)",
     "ONLY": "the steps of check and check-full (`arm64: KASAN*`) or the mutants (`no-sync-*`) to "
     "do, as a pattern",
     "CASE": "the cases to try: what their names begin with (`28`; default: all)",
@@ -233,6 +233,12 @@ COMMANDS = {
         "ARCH KERNEL BASE KDIR APPEND TIMEOUT",
         _pass("trace.trace", "main"),
         True,
+    ),
+    "fuzz": Command(
+        "broken perf.data, on which a perf with sanitizers must not crash: some by name, others "
+        "from AFL++",
+        "KERNEL MINUTES",
+        _pass("checks.fuzz", "main"),
     ),
     "page": Command(
         "what a recording of your own says of text pokes, as a page beside it: tools/dev/tp page "

@@ -22,7 +22,7 @@ from ..results.ktap import PASSED, Result
 from ..results.report import Named as Steps, Picked as Kept
 from ..series import base as bases
 from ..series import patches, series
-from . import cases, check, coverage, elsewhere, suites
+from . import cases, check, coverage, elsewhere, fuzz, suites
 
 # Packages that only kernels and tools of other kinds want.
 OTHER_TOOLS = (*host.LLVM, *host.LINT, *host.BTF)
@@ -409,6 +409,7 @@ def main(options):
         "check-full"
     )
     check.everything(report, names)
+    report.keep("perf: fuzzer", fuzz.results, fuzz.parts)
     _tools(report, names)
     for name in backends:
         _variants(report, name)

@@ -100,7 +100,8 @@ class PerfData:
 
 
 def kind_of(event):
-    return EVENT.unpack_from(event)[0]
+    """0 of what is too short to be one."""
+    return EVENT.unpack_from(event)[0] if len(event) >= EVENT.size else 0
 
 
 def _trailer(sample_type):
@@ -134,35 +135,52 @@ def _attributes(data, section, size):
         yield Attribute(data[entry : entry + size - SECTION.size], ids)
 
 
-def _events(data, section):
+def _size(data, at, end):
+    """How long the event at a place is, with the trace that may follow it; 0 if it cannot be."""
+    if at + EVENT.size > end:
+        return 0
+    kind, _, size = EVENT.unpack_from(data, at)
+    if size < EVENT.size:
+        return 0
+    if kind == AUXTRACE and EVENT.size + 8 <= size and at + size <= end:
+        size += struct.unpack_from("<Q", data, at + EVENT.size)[0]
+    return size if at + size <= end else 0
+
+
+def _events(data, section, broken):
     at, length = section
-    end = at + length
+    end = min(at + length, len(data)) if broken else at + length
     while at < end:
-        _, _, size = EVENT.unpack_from(data, at)
-        if size < EVENT.size or at + size > end:
+        size = _size(data, at, min(end, len(data)))
+        if not size and not broken:
             raise ValueError(f"an event at {at} of perf.data has an impossible length")
-        yield data[at : at + size]
-        at += size
+        yield data[at : at + size] if size else data[at:end]
+        at += size or end - at
 
 
-def _features(data, bits, table):
+def _features(data, bits, table, broken=False):
     for bit in range(256):
+        if broken and table + SECTION.size > len(data):
+            return
         if bits[bit // 64] >> bit % 64 & 1:
             at, length = SECTION.unpack_from(data, table)
             yield bit, data[at : at + length]
             table += SECTION.size
 
 
-def parse(data):
-    """A file's bytes as a PerfData."""
+def parse(data, broken=False):
+    """A file's bytes as a PerfData.
+
+    broken  what cannot be an event is one, to the end of them all, and what is cut is not missed
+    """
     if data[:8] != MAGIC:
         raise ValueError("this is no perf.data")
     _, _, size, *words = HEADER.unpack_from(data)
     attributes, events, bits = words[0:2], words[2:4], words[6:10]
     return PerfData(
         list(_attributes(data, attributes, size)),
-        list(_events(data, events)),
-        dict(_features(data, bits, sum(events))),
+        list(_events(data, events, broken)),
+        dict(_features(data, bits, sum(events), broken)),
     )
 
 

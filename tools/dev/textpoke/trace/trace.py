@@ -168,7 +168,7 @@ def _build_plugin(folder):
     )
 
 
-def _build_program(folder):
+def build_program(folder):
     """The one with the encoders, which is linked with libipt."""
     libipt = host.unpack_foreign(
         LIBIPT, newer.DEBARCH, LIBIPT_SUITE, paths.BUILD / "foreign/libipt"
@@ -216,7 +216,7 @@ def tools(name):
     return Tools(
         _qemu(arches.get(name)),
         _build_plugin(folder),
-        _build_program(folder),
+        build_program(folder),
         perf.build_guest_perf(name),
         decoder,
     )
