@@ -119,7 +119,7 @@ def build_perf(base=False):
         if base
         else (series.source_tree(), "perf-fuzz", "perf for the fuzzer")
     )
-    return perf._make(source, paths.BUILD / name, options, what)  # pylint: disable=protected-access
+    return perf.build(source, paths.BUILD / name, options, what)
 
 
 # What it is given
