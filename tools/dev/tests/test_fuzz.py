@@ -352,19 +352,17 @@ class Judged(unittest.TestCase):
     def test_and_so_is_a_hang(self):
         self.assertEqual(self.judge(found=fuzz.HANGS), [PASSED, PASSED, FAILED])
 
-    def proofs(self, *wrongs, known=False):
+    def proofs(self, *wrongs, without=None):
         given = {name: None for name in fuzz.UNITS}
         fuzzed = fuzz.Fuzzed(9, 9, (), ())
         found = [[fuzz.Found(each, b"", "")] for each in wrongs]
-        asked = mock.Mock(has=lambda *_: known)
         with (
             mock.patch.object(fuzz, "fuzz", return_value=fuzzed),
             mock.patch.object(fuzz, "looked_at", side_effect=found),
+            mock.patch.object(fuzz, "perf_with", return_value=("", without)),
         ):
             return [
-                each.status
-                for fault in fuzz.FAULTS
-                for each in fuzz.proof("perf", given, asked, fault)
+                each.status for fault in fuzz.FAULTS for each in fuzz.proof("perf", given, fault)
             ]
 
     def test_both_faults_have_to_be_found(self):
@@ -372,9 +370,9 @@ class Judged(unittest.TestCase):
         self.assertEqual(self.proofs(crash, fuzz.HANGS), [PASSED, PASSED])
         self.assertEqual(self.proofs(fuzz.HANGS, crash), [FAILED, FAILED])
 
-    def test_what_the_base_does_is_no_proof(self):
+    def test_what_is_wrong_without_the_fault_as_well_is_no_proof(self):
         crash = fuzz.wrong(ASAN, -6)
-        self.assertEqual(self.proofs(crash, fuzz.HANGS, known=True), [FAILED, FAILED])
+        self.assertEqual(self.proofs(crash, fuzz.HANGS, without=crash), [FAILED, FAILED])
 
     def bad(self, said, found=None):
         with (
