@@ -55,8 +55,8 @@ MINUTES = 10
 LEAST = 4
 # ms of an input; s until one that took longer is a hang, and until a fault is to be found.
 PATIENCE, HANG, SOON = 1000, 20, 30
-# Inputs of a run that are looked at when it has ended, and of those that took long, each of which may
-# take HANG again.
+# Inputs of a run that are looked at when it has ended, and of those that took long, each of which
+# may take HANG again.
 LOOKED, LOOKED_LONG = 60, 4
 
 # Not the alignment: perf reads events where a file has them, on machines that can.
