@@ -355,6 +355,12 @@ static void set(const struct knob *k, bool on)
 			on ? "on" : "off");
 }
 
+static void turn_both_ways(const struct knob *k)
+{
+	set(k, true);
+	set(k, false);
+}
+
 static bool is_there(const struct knob *k)
 {
 	return !access(k->path, F_OK);
@@ -407,8 +413,7 @@ static void turn_often(const char *name, const struct knob *k, int times)
 	if (!is_there(k))
 		return;
 	/* The first time pays for what the others find in place. */
-	set(k, true);
-	set(k, false);
+	turn_both_ways(k);
 	while (times--)
 		turn(k);
 }
@@ -420,8 +425,7 @@ static void measure_memory(const char *name, const struct knob *k)
 	current = name;
 	other_start(true);
 	before = other.least_free;
-	set(k, true);
-	set(k, false);
+	turn_both_ways(k);
 	other_stop();
 	say("memory", before - other.least_free);
 }
@@ -556,10 +560,8 @@ static void profile(const char *name, const struct knob *k)
 
 	if (!is_there(k) || !profile_begin(&p))
 		return;
-	for (int i = 0; i < PROFILE_TURNS; i++) {
-		set(k, true);
-		set(k, false);
-	}
+	for (int i = 0; i < PROFILE_TURNS; i++)
+		turn_both_ways(k);
 	profile_end(&p, name);
 }
 
@@ -947,12 +949,6 @@ static void measure_entries(void)
 }
 
 #endif
-
-static void turn_both_ways(const struct knob *k)
-{
-	set(k, true);
-	set(k, false);
-}
 
 /*
  * How many instructions the task runs for one change both ways, after others, where each is a ns of

@@ -68,7 +68,10 @@ WARNINGS = ("-Wall", "-Wextra", "-Wno-unused-parameter")
 REPEATABLE = f"{boot.COUNTED} -rtc base=2024-01-01T00:00:00,clock=vm -seed 1"
 TIMEOUT = 1800
 ROOM = 2  # GiB
-PROFILE = "i1000il"  # what profiles for compilers are made of: the last branches, now and then
+# Kinds of samples that perf inject makes: how it is told, the fields of perf script, and what our
+# program does with them. Profiles for compilers are made of the last branches, now and then.
+BRANCHES = ("be", "hw:cpu,time,ip,addr", "compare")
+PROFILE = ("i1000il", "brstack", "profile")
 BROKEN = 40  # records that are broken on purpose, all in one file
 # Those that are broken are among so many of the first; what is decoded goes on to half of all.
 PIECE = 1_000
@@ -95,13 +98,14 @@ class Machine:
 class Size:
     """How much a guest does, and what a run has to have to say something."""
 
-    words: tuple  # for trace.sh: how often it all happens, and what happens besides
+    turns: int  # how often it all happens
+    more: tuple  # what happens besides, in the last of them: see trace.sh
     records: int  # that are crossed at least
     executed: int  # branches, or else pieces of code, at least
 
 
-SHORT = Size(("1",), 1_000, 1_000_000)
-LONG = Size(("5", "cpus"), 10_000, 10_000_000)
+SHORT = Size(1, (), 1_000, 1_000_000)
+LONG = Size(5, ("cpus",), 10_000, 10_000_000)
 
 MACHINES = {
     "x86": Machine(perfdata.PT, "__x64_sys_sync", 0xFFFFFFFF80000000, base_errs=False),
@@ -253,7 +257,11 @@ def record(own, kdir, folder, timeout=TIMEOUT, append="", size=SHORT):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     initrd = initramfs.build_initramfs(
-        own.arch.name, extra=own.guest_perf, job=JOB, args=[WHERE, *size.words], kdir=kdir
+        own.arch.name,
+        extra=own.guest_perf,
+        job=JOB,
+        args=[WHERE, size.turns, *size.more],
+        kdir=kdir,
     )
     words = plugin_words(own.machine, symbols(kdir), own.plugin, folder)
     result = boot.boot(
@@ -367,36 +375,31 @@ def compare_branches(trace, data, decoder):
     )
 
 
-def compare_injected(trace, data, decoder):
-    """The same of the samples that perf inject makes of data, as profiles for compilers are."""
-    samples = trace.folder / "injected.data"
+def _compare_samples(trace, data, decoder, kind, what):
+    """What perf inject makes of data, in samples of a kind."""
+    samples, (_, _, command) = trace.folder / "injected.data", kind
     script = (
-        '"$0" inject -i "$1" -o "$5" --itrace=be --strip >"$2" 2>&1 || { cat "$2" >&2; exit 1; }; '
-        '"$0" script -i "$5" -F hw:cpu,time,ip,addr --ns 2>>"$2" | "$3" compare "$4"'
+        '"$0" inject -i "$1" -o "$5" --itrace="$6" --strip >"$2" 2>&1 || '
+        '{ cat "$2" >&2; exit 1; }; '
+        '"$0" script -i "$5" -F "$7" --ns 2>>"$2" | "$3" "$8" "$4"'
     )
-    words = [data, trace.folder / "inject.err", trace.own.program, trace.folder, samples]
-    found = parse(
-        output(["sh", "-c", script, decoder, *words], what="comparing what perf inject makes")
-    )
+    errors = trace.folder / f"inject-{command}.err"
+    words = [data, errors, trace.own.program, trace.folder, samples, *kind]
+    found = parse(output(["sh", "-c", script, decoder, *words], what=f"comparing {what}"))
     samples.unlink()
     return found
+
+
+def compare_injected(trace, data, decoder):
+    """The same of the samples that perf inject makes of data, as profiles for compilers are."""
+    return _compare_samples(trace, data, decoder, BRANCHES, "what perf inject makes")
 
 
 def compare_profile(trace, data, decoder):
     """The branches that a profile counts which perf inject makes of data, against those that were
     executed.
     """
-    samples = trace.folder / "injected.data"
-    script = (
-        '"$0" inject -i "$1" -o "$5" --itrace=$6 --strip >"$2" 2>&1 || { cat "$2" >&2; exit 1; }; '
-        '"$0" script -i "$5" -F brstack 2>>"$2" | "$3" profile "$4"'
-    )
-    words = [data, trace.folder / "profile.err", trace.own.program, trace.folder, samples, PROFILE]
-    found = parse(
-        output(["sh", "-c", script, decoder, *words], what="comparing what a profile counts")
-    )
-    samples.unlink()
-    return found
+    return _compare_samples(trace, data, decoder, PROFILE, "what a profile counts")
 
 
 # What it comes to
@@ -867,7 +870,7 @@ def judge_columns(machine, columns):
 def results(name, kdir, timeout=TIMEOUT, append="", base=False, size=SHORT):
     """All results of an architecture; base: with the base beside it."""
     own, folder = tools(name), paths.BUILD / "trace" / name
-    host.room(paths.BUILD, ROOM * (1 + base) * int(size.words[0]), "the log of a guest")
+    host.room(paths.BUILD, ROOM * (1 + base) * size.turns, "the log of a guest")
     say("tracing a guest")
     seen = see(encode(own, folder, record(own, kdir, folder, timeout, append, size)))
     found, columns = list(judge(seen, size)), [seen.column(tracecolumns.SERIES)]
