@@ -31,6 +31,7 @@ KUNIT_SUITES = (
     "text_poke_group",
     "text_poke_input",
     "text_poke_live",
+    "text_poke_probe",
     "text_poke_record",
     "text_poke_tracepoint",
     "text_poke_user",

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit test of kprobes that come and go together: the text changes once for all
+ * of them, be they breakpoints or jumps, and what fails for all is done for each.
+ */
+#include <kunit/test.h>
+#include <linux/kprobes.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/stringify.h>
+#include <linux/text_poke.h>
+
+#include "../fault.h"
+#include "../internal.h"
+#include "test.h"
+
+#define NR_PROBES	16
+/* Instructions from one to the next, so that each has room for a jump. */
+#define APART		16
+
+/* One by one they take as many as there are; other batches may come between. */
+#define FEW		(NR_PROBES / 2)
+
+/* No symbols for kallsyms, where the function would end there. */
+extern char sites[] asm(".Ltext_poke_test_probes");
+extern char sites_end[] asm(".Ltext_poke_test_probes_end");
+
+static noinline __noclone void probed(void)
+{
+	asm volatile(".Ltext_poke_test_probes:\n"
+		     "	.rept " __stringify(NR_PROBES) " * " __stringify(APART) "\n"
+		     "	nop\n"
+		     "	.endr\n"
+		     ".Ltext_poke_test_probes_end:\n" ::: "memory");
+}
+
+static struct kprobe probes[NR_PROBES], *all[NR_PROBES];
+static unsigned int hits;
+static void *text;
+
+static size_t text_len(void)
+{
+	return sites_end - sites;
+}
+
+/* Of instruction @nr, behind probe @probe. */
+static void *addr_of(unsigned int probe, unsigned int nr)
+{
+	size_t insn = text_len() / (NR_PROBES * APART);
+
+	return sites + (probe * APART + nr) * insn;
+}
+
+static u64 batches(void)
+{
+	return READ_ONCE(text_poke_stats.batches);
+}
+
+static int count_hit(struct kprobe *probe, struct pt_regs *regs)
+{
+	hits++;
+	return 0;
+}
+
+/* With one of these a probe stays a breakpoint. */
+static void after_hit(struct kprobe *probe, struct pt_regs *regs,
+		      unsigned long flags)
+{
+}
+
+static void fill(bool plain)
+{
+	unsigned int i;
+
+	for (i = 0; i < NR_PROBES; i++) {
+		all[i] = &probes[i];
+		probes[i] = (struct kprobe) {
+			.addr		= addr_of(i, 0),
+			.pre_handler	= count_hit,
+			.post_handler	= plain ? after_hit : NULL,
+		};
+	}
+}
+
+static void expect_hits(struct kunit *test, unsigned int nr)
+{
+	WRITE_ONCE(hits, 0);
+	probed();
+	KUNIT_EXPECT_EQ(test, READ_ONCE(hits), nr);
+}
+
+static bool is_as_before(void)
+{
+	return !memcmp(sites, text, text_len());
+}
+
+static unsigned int count_breakpoints(void)
+{
+	unsigned int i, nr = 0;
+
+	for (i = 0; i < NR_PROBES; i++)
+		nr += !text_poke_verify(addr_of(i, 0), TEXT_POKE_TEST_PROBE,
+					TEXT_POKE_UNIT);
+	return nr;
+}
+
+static void breakpoints_come_and_go_at_once(struct kunit *test)
+{
+	u64 before = batches();
+
+	fill(true);
+	KUNIT_ASSERT_EQ(test, 0, register_kprobes(all, NR_PROBES));
+	KUNIT_EXPECT_LT(test, batches() - before, FEW);
+	KUNIT_EXPECT_EQ(test, count_breakpoints(), NR_PROBES);
+	expect_hits(test, NR_PROBES);
+
+	before = batches();
+	unregister_kprobes(all, NR_PROBES);
+	KUNIT_EXPECT_LT(test, batches() - before, FEW);
+	KUNIT_EXPECT_TRUE(test, is_as_before());
+	expect_hits(test, 0);
+}
+
+/* The batch fails, and what follows one by one does not. */
+static void what_fails_for_all_is_done_for_each(struct kunit *test)
+{
+	fill(true);
+	text_poke_fail_at(TEXT_POKE_FAULT_MAP, 0);
+	KUNIT_ASSERT_EQ(test, 0, register_kprobes(all, NR_PROBES));
+	text_poke_fail_no_more();
+	KUNIT_EXPECT_EQ(test, count_breakpoints(), NR_PROBES);
+	expect_hits(test, NR_PROBES);
+
+	text_poke_fail_at(TEXT_POKE_FAULT_MAP, 0);
+	unregister_kprobes(all, NR_PROBES);
+	text_poke_fail_no_more();
+	KUNIT_EXPECT_TRUE(test, is_as_before());
+	expect_hits(test, 0);
+}
+
+/* It is there already, and then it is gone already. */
+static void others_join_without_one(struct kunit *test)
+{
+	u64 before;
+
+	fill(true);
+	KUNIT_ASSERT_EQ(test, 0, register_kprobe(&probes[0]));
+	before = batches();
+	KUNIT_ASSERT_EQ(test, 0, register_kprobes(all + 1, NR_PROBES - 1));
+	KUNIT_EXPECT_LT(test, batches() - before, FEW);
+
+	KUNIT_ASSERT_EQ(test, 0, disable_kprobe(&probes[0]));
+	before = batches();
+	unregister_kprobes(all, NR_PROBES);
+	KUNIT_EXPECT_LT(test, batches() - before, FEW);
+	KUNIT_EXPECT_TRUE(test, is_as_before());
+}
+
+#ifdef CONFIG_OPTPROBES
+static void register_jumps(struct kunit *test, unsigned int nr)
+{
+	fill(false);
+	KUNIT_ASSERT_EQ(test, 0, register_kprobes(all, nr));
+	wait_for_kprobe_optimizer();
+	if (!count_breakpoints() && !is_as_before())
+		return;
+	unregister_kprobes(all, nr);
+	kunit_skip(test, "probes are not optimized");
+}
+
+static void jumps_go_at_once(struct kunit *test)
+{
+	u64 before;
+
+	register_jumps(test, NR_PROBES);
+	expect_hits(test, NR_PROBES);
+	before = batches();
+	unregister_kprobes(all, NR_PROBES);
+	wait_for_kprobe_optimizer();
+	KUNIT_EXPECT_LT(test, batches() - before, FEW);
+	KUNIT_EXPECT_TRUE(test, is_as_before());
+	expect_hits(test, 0);
+}
+
+/* Before they are jumps. */
+static void what_waits_for_the_optimizer_goes_at_once(struct kunit *test)
+{
+	u64 before;
+
+	fill(false);
+	KUNIT_ASSERT_EQ(test, 0, register_kprobes(all, NR_PROBES));
+	before = batches();
+	unregister_kprobes(all, NR_PROBES);
+	wait_for_kprobe_optimizer();
+	KUNIT_EXPECT_LT(test, batches() - before, FEW);
+	KUNIT_EXPECT_TRUE(test, is_as_before());
+}
+
+static void the_switch_takes_jumps_at_once(struct kunit *test)
+{
+	u64 before;
+
+	if (!IS_ENABLED(CONFIG_DEBUG_FS))
+		kunit_skip(test, "there is no switch without debugfs");
+	register_jumps(test, NR_PROBES);
+	before = batches();
+	KUNIT_EXPECT_EQ(test, 0, disarm_all_kprobes());
+	KUNIT_EXPECT_LT(test, batches() - before, FEW);
+	KUNIT_EXPECT_TRUE(test, is_as_before());
+	expect_hits(test, 0);
+
+	before = batches();
+	KUNIT_EXPECT_EQ(test, 0, arm_all_kprobes());
+	KUNIT_EXPECT_LT(test, batches() - before, FEW);
+	expect_hits(test, NR_PROBES);
+	unregister_kprobes(all, NR_PROBES);
+	wait_for_kprobe_optimizer();
+	KUNIT_EXPECT_TRUE(test, is_as_before());
+}
+
+/* The first is a jump, of which the others hit the rest. */
+static void probes_within_a_jump_come_with_others(struct kunit *test)
+{
+	unsigned int i;
+
+	register_jumps(test, 1);
+	for (i = 1; i < APART; i++)
+		probes[i].addr = addr_of(0, i);
+	KUNIT_EXPECT_EQ(test, 0, register_kprobes(all + 1, NR_PROBES - 1));
+	expect_hits(test, NR_PROBES);
+	unregister_kprobes(all, NR_PROBES);
+	wait_for_kprobe_optimizer();
+	KUNIT_EXPECT_TRUE(test, is_as_before());
+}
+#endif
+
+static int probe_init(struct kunit *test)
+{
+	text = kunit_kmalloc(test, text_len(), GFP_KERNEL);
+	if (!text)
+		return -ENOMEM;
+	memcpy(text, sites, text_len());
+	return 0;
+}
+
+static struct kunit_case probe_cases[] = {
+	KUNIT_CASE(breakpoints_come_and_go_at_once),
+	KUNIT_CASE(what_fails_for_all_is_done_for_each),
+	KUNIT_CASE(others_join_without_one),
+#ifdef CONFIG_OPTPROBES
+	KUNIT_CASE(jumps_go_at_once),
+	KUNIT_CASE(what_waits_for_the_optimizer_goes_at_once),
+	KUNIT_CASE(the_switch_takes_jumps_at_once),
+	KUNIT_CASE(probes_within_a_jump_come_with_others),
+#endif
+	{}
+};
+
+static struct kunit_suite probe_suite = {
+	.name		= "text_poke_probe",
+	.init		= probe_init,
+	.test_cases	= probe_cases,
+};
+
+kunit_test_suite(probe_suite);
+
+MODULE_DESCRIPTION("KUnit test of kprobes that come and go together");
+MODULE_LICENSE("GPL");
