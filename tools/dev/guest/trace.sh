@@ -61,6 +61,33 @@ tracer()
 	echo "$1" >$TRACING/current_tracer
 }
 
+# A program of BPF, for as long as perf records: perf knows the code of those that are there when it
+# begins. The workload has it call another or not.
+program_begin()
+{
+	bpf hrtimer_start >"$DIR/program" &
+	PROGRAM=$!
+	export PROGRAM
+	for _ in $(seq 100); do
+		[ ! -s "$DIR/program" ] || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+program_end()
+{
+	kill "$PROGRAM" && rm "$DIR/program"
+}
+
+tail_call()
+{
+	case $1 in
+	1) kill -USR1 "$PROGRAM" ;;
+	0) kill -USR2 "$PROGRAM" ;;
+	esac
+}
+
 # A load that was bound to the CPU goes on elsewhere, and is bound to it once more.
 cpus()
 {
@@ -76,9 +103,11 @@ change_text()
 {
 	tracer function
 	keys 1
+	tail_call 1
 	probes 1
 	for what; do "$what"; done
 	keys 0
+	tail_call 0
 	probes 0
 	tracer nop
 }
@@ -118,9 +147,11 @@ record()
 		echo "$name" >>$TRACING/set_ftrace_filter
 	done 2>/dev/null
 	sleep 3
+	program_begin || exit
 	# shellcheck disable=SC2086  # they are several
 	perf record --kcore -a -e dummy --switch-events -m 8M -N -B -o "$DIR/perf.data" -- \
 		"$JOB" --workload "$DIR" "$TURNS" $MORE || exit
+	program_end || exit
 	cd "$DIR" && send_out .
 }
 

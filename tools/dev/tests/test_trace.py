@@ -98,6 +98,29 @@ class File(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "impossible length"):
             perfdata.parse(bytes(broken))
 
+    def test_programs_of_bpf_are_found_in_their_feature(self):
+        """Two programs, of which the second has two functions, in a file as perf writes it."""
+
+        def program(code, *functions):
+            addresses = struct.pack(f"<{len(functions)}Q", *(addr for addr, _ in functions))
+            lengths = struct.pack(f"<{len(functions)}I", *(length for _, length in functions))
+            info = bytearray(232)
+            struct.pack_into("<Q", info, 24, len(addresses))
+            struct.pack_into("<2I2Q", info, 104, *[len(functions)] * 2, 0, len(addresses + code))
+            data = addresses + code + lengths
+            return perfdata.BPIL.pack(len(info), len(data), 0) + bytes(info) + data
+
+        content = struct.pack("<I", 2) + program(b"first", (BASE, 5))
+        content += program(b"second", (BASE + 64, 3), (BASE + 128, 3))
+        self.parts.features[perfdata.FEATURE_BPF] = content
+        self.assertEqual(
+            list(perfdata.parse(perfdata.build(self.parts)).programs()),
+            [(BASE, b"first"), (BASE + 64, b"sec"), (BASE + 128, b"ond")],
+        )
+
+    def test_without_programs_there_are_none(self):
+        self.assertEqual(list(self.parts.programs()), [])
+
     def test_without_a_conversion_nothing_can_be_placed(self):
         with self.assertRaisesRegex(ValueError, "clock"):
             PerfData(self.parts.attributes, []).time_conversion()
@@ -290,6 +313,17 @@ class Words(unittest.TestCase):
             less = {"crossed": size.records - 1}, {"executed": size.executed - 1}
             self.assertEqual(len(trace.size_faults(*less, size)), 2)
 
+    def test_a_program_is_executed_and_changes_where_it_may(self):
+        text = {"programs": trace.PROGRAMS, "early": 1, "crossed": 2}
+        changes = [poke(at, BASE + 4, b"\x90", b"\xcc") for at in (10, 20, 30)]
+        parts = recording(*changes, poke(40, BASE + 8, b"\x90", b"\xcc"))
+        with mock.patch.object(PerfData, "programs", lambda _: [(BASE, b"12345678")]):
+            for machine in trace.MACHINES.values():
+                self.assertEqual(trace.program_faults(text, parts, machine), [])
+                less = text | {"programs": trace.PROGRAMS - 1, "early": 2}
+                found = trace.program_faults(less, parts, machine)
+                self.assertEqual(len(found), 2 if machine.jumps else 1)
+
     def test_a_profile_counts_what_was_executed_and_enough(self):
         least = trace.SHORT.executed // 100
         self.assertEqual(trace.profile_faults({"wrong": 0, "counted": least}), [])
@@ -324,6 +358,8 @@ class Half(unittest.TestCase):
         "on-time": 5000,
         "pieces": 2_000_000,
         "outside": 3,
+        "programs": trace.PROGRAMS,
+        "early": 0,
         "exceptions": 7,
         "interrupts": 9,
         "cpus": 2,
@@ -337,8 +373,9 @@ class Half(unittest.TestCase):
         self.enterContext(mock.patch.object(trace, "crossed", lambda *_: ()))
         self.said = self.enterContext(contextlib.redirect_stdout(io.StringIO()))
         self.text, kept = dict(self.TEXT), mock.Mock(symbols=lambda: disasm.Symbols([]))
+        own = mock.Mock(machine=trace.MACHINES["riscv"])
         self.trace = trace.Trace(
-            None, None, kept, recording(poke(2000, BASE, b"\x90", b"\xcc")), None
+            own, None, kept, recording(poke(2000, BASE, b"\x90", b"\xcc")), None
         )
 
     def results(self, function):
@@ -359,6 +396,7 @@ class Half(unittest.TestCase):
             {
                 "what is executed is what the records say": ktap.FAILED,
                 "enough is executed and changed": ktap.FAILED,
+                "a program of BPF is executed": ktap.PASSED,
             },
         )
 
@@ -647,7 +685,7 @@ class Job(unittest.TestCase):
 
     STUBS = r"""
 for name in modprobe sleep perf send_out sync taskset mkfifo rm \
-	load_begin load_end tracer keys probes; do
+	load_begin load_end program_begin program_end tracer keys tail_call probes; do
 	eval "$name() { printf '%s ' $name \"\$@\" >&3; printf '\n' >&3; }"
 done
 nproc() { echo 2; }
@@ -661,7 +699,7 @@ LOADS=" 11 12"
         self.online.parent.mkdir(parents=True)
         (self.place / "sys/kernel/tracing").mkdir(parents=True)
 
-    def did(self, *words):
+    def did(self, *words, stubs=STUBS):
         """The commands of the job, in their order."""
         job = (
             trace.JOB.read_text()
@@ -672,20 +710,27 @@ LOADS=" 11 12"
         # What is not to be done replaces what the job defines itself.
         own, found, last = job.partition("\nJOB=$0")
         done = subprocess.run(
-            ["sh", "-c", "exec 3>&1\n" + own + self.STUBS + found + last, "job", *words],
+            ["sh", "-c", "exec 3>&1\n" + own + stubs + found + last, "job", *words],
             capture_output=True,
             text=True,
             check=False,
         )
         return [line.strip() for line in done.stdout.splitlines()]
 
-    TURN = ["tracer function", "keys 1", "probes 1", "keys 0", "probes 0", "tracer nop"]
+    ON = ["tracer function", "keys 1", "tail_call 1", "probes 1"]
+    TURN = [*ON, "keys 0", "tail_call 0", "probes 0", "tracer nop"]
 
     def test_more_is_handed_on_to_the_workload(self):
         perf = next(
             line for line in self.did(f"{self.place}/d", "3", "cpus") if line.startswith("perf ")
         )
         self.assertTrue(perf.endswith(f"-- job --workload {self.place}/d 3 cpus"), perf)
+
+    def test_nothing_is_recorded_without_the_program(self):
+        stubs = self.STUBS.replace(" program_begin", "") + "bpf() { echo >&3 bpf $*; }\n"
+        found = self.did(f"{self.place}/d", "1", stubs=stubs)
+        self.assertIn("bpf hrtimer_start", found)
+        self.assertEqual([line for line in found if line.startswith("perf ")], [])
 
     def test_the_workload_is_between_two_calls_of_sync(self):
         self.assertEqual(
@@ -698,8 +743,8 @@ LOADS=" 11 12"
 
     def test_a_cpu_goes_down_and_comes_up_in_the_last_if_that_is_wanted(self):
         self.assertEqual(
-            self.did("--workload", "/d", "2", "cpus")[3:15],
-            [*self.TURN, *self.TURN[:3], "keys 0", "keys 1", "taskset -p 2 12"],
+            self.did("--workload", "/d", "2", "cpus")[3:18],
+            [*self.TURN, *self.ON, "keys 0", "keys 1", "taskset -p 2 12"],
         )
         self.assertEqual(self.online.read_text(), "1\n")
 
@@ -887,8 +932,9 @@ class Programs(unittest.TestCase):
 
     # The records
 
-    def text(self, copy, *records):
+    def text(self, copy, *records, program=b""):
         (self.folder / "text").write_bytes(struct.pack("<2Q", BASE, len(copy)) + copy)
+        (self.folder / "programs").write_bytes(program)
         (self.folder / "pokes").write_bytes(
             b"".join(each.packed for each in recording(*records).records())
         )
@@ -915,6 +961,14 @@ class Programs(unittest.TestCase):
         self.log.run(self.jcc, 1).put(Log.END)
         self.assertEqual(self.text(b"\x90\xff\xff")["wrong"], 0)
         self.assertEqual(self.text(b"\x91\x74\x10")["wrong"], 1)
+
+    def test_code_of_a_program_is_known_and_counted(self):
+        number = self.log.block(program := BASE + 0x10000, b"\x90")
+        self.log.run(self.jcc, 1).run(number, 1).put(Log.END)
+        found = self.text(b"\x90\x74\x10", program=struct.pack("<2Q", program, 1) + b"\x90")
+        self.assertEqual((found["programs"], found["outside"], found["unknown"]), (1, 0, 0))
+        found = self.text(b"\x90\x74\x10", program=struct.pack("<2Q", program, 1) + b"\xcc")
+        self.assertEqual((found["programs"], found["wrong"]), (1, 1))
 
     def test_what_is_in_no_copy_is_told_by_records_or_unknown(self):
         slot = BASE + 0x10000

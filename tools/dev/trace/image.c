@@ -4,6 +4,7 @@
  *
  *	text	for each part of the kcore copy its address and length, two
  *		words, and its bytes
+ *	programs	the same of programs of BPF
  *	pokes	for each record, by time: its time, address, length before and
  *		after, four words, and the bytes before and after
  *	time	shift, multiplier and offset from the CPUs' clock to perf's
@@ -27,12 +28,19 @@
 #define BUCKETS		65536
 #define SHOWN		10
 
+/* Where code is known from. */
+enum origin {
+	RECORDS,		/* alone: slots, trampolines */
+	KCORE,
+	PROGRAM,		/* of BPF, as perf has copied it */
+};
+
 struct page {
 	struct page *next;
 	uint64_t addr;
 	uint8_t bytes[PAGE];
 	bool known[PAGE];
-	bool copied;		/* from kcore; else only records tell of it: slots, trampolines */
+	enum origin origin;
 };
 
 struct poke {
@@ -53,7 +61,7 @@ struct site {
 struct verdict {
 	uint32_t changes, insns;
 	enum { UNTRIED, SAME, OTHER, UNKNOWN } how;
-	bool outside;
+	enum origin origin;
 	bool sought;		/* are there sites in it? */
 	uint32_t first, sites;
 };
@@ -66,7 +74,7 @@ static size_t nr_sites;
 static struct verdict *verdicts;
 static uint32_t changes = 1;
 static uint64_t shift, mult, offset, clock_now, bias;
-static uint64_t pieces, wrong, unknown, outside, on_time, breaks, early, traps[2], unplaced;
+static uint64_t pieces, wrong, unknown, origins[PROGRAM + 1], on_time, breaks, early, traps[2], unplaced;
 
 static struct page *find_page(uint64_t addr, bool make)
 {
@@ -82,7 +90,7 @@ static struct page *find_page(uint64_t addr, bool make)
 	return *at;
 }
 
-static void store(uint64_t addr, const uint8_t *bytes, uint64_t length, bool copied)
+static void store(uint64_t addr, const uint8_t *bytes, uint64_t length, enum origin origin)
 {
 	struct page *page;
 	uint64_t i;
@@ -91,7 +99,8 @@ static void store(uint64_t addr, const uint8_t *bytes, uint64_t length, bool cop
 		page = find_page(addr + i, true);
 		page->bytes[(addr + i) % PAGE] = bytes[i];
 		page->known[(addr + i) % PAGE] = true;
-		page->copied |= copied;
+		if (origin != RECORDS)
+			page->origin = origin;
 	}
 }
 
@@ -110,17 +119,17 @@ static int compare(uint64_t addr, const uint8_t *bytes, uint64_t length)
 	return SAME;
 }
 
-static void read_text(const char *folder)
+static void read_copy(const char *folder, const char *name, enum origin origin)
 {
 	const uint8_t *bytes;
 	uint64_t head[2];
 	size_t length, at = 0;
 
-	bytes = read_file(folder, "text", &length);
+	bytes = read_file(folder, name, &length);
 	while (at + sizeof(head) <= length) {
 		memcpy(head, bytes + at, sizeof(head));
 		at += sizeof(head);
-		store(head[0], bytes + at, head[1], true);
+		store(head[0], bytes + at, head[1], origin);
 		at += head[1];
 	}
 }
@@ -193,7 +202,7 @@ static void apply(struct poke *poke)
 	poke->site->run = 0;
 	poke->site->last = poke;
 	breaks += compare(poke->addr, poke->old, poke->old_len) == OTHER;
-	store(poke->addr, poke->new, poke->new_len, false);
+	store(poke->addr, poke->new, poke->new_len, RECORDS);
 	changes++;
 }
 
@@ -231,11 +240,11 @@ static void on_clock(int cpu, uint64_t at, uint64_t value)
 	note_on_time(time);
 }
 
-static bool is_copied(uint64_t addr)
+static enum origin origin_of(uint64_t addr)
 {
 	struct page *page = find_page(addr, false);
 
-	return page && page->copied;
+	return page ? page->origin : RECORDS;
 }
 
 static uint32_t length_of(const struct code *code, uint32_t insns)
@@ -339,13 +348,13 @@ static void on_run(int cpu, uint32_t number, const struct code *code, uint32_t i
 		verdict->changes = changes;
 		verdict->insns = insns;
 		verdict->how = compare(code->addr, code->bytes, length);
-		verdict->outside = !is_copied(code->addr);
+		verdict->origin = origin_of(code->addr);
 		if (verdict->how == OTHER && wrong < SHOWN)
 			show(cpu, code, length);
 	}
 	wrong += verdict->how == OTHER;
 	unknown += verdict->how == UNKNOWN;
-	outside += verdict->outside;
+	origins[verdict->origin]++;
 }
 
 static void on_trap(int cpu, int kind, uint64_t from, uint64_t to, uint64_t count)
@@ -361,7 +370,8 @@ int image_compare(const char *folder)
 {
 	static const struct events events = { on_run, on_trap, on_user, on_clock };
 
-	read_text(folder);
+	read_copy(folder, "text", KCORE);
+	read_copy(folder, "programs", PROGRAM);
 	read_pokes(folder);
 	find_sites();
 	read_time(folder);
@@ -369,9 +379,10 @@ int image_compare(const char *folder)
 	verdicts = calloc(walk_codes, sizeof(*verdicts));
 	if (walk(folder, &events) || write_windows(folder))
 		return -1;
-	printf("pieces %" PRIu64 "\nwrong %" PRIu64 "\nunknown %" PRIu64 "\noutside %" PRIu64 "\nearly %" PRIu64
-	       "\ncrossed %" PRIu64 "\non-time %" PRIu64 "\nbreaks %" PRIu64 "\n",
-	       pieces, wrong, unknown, outside, early, next_poke - early, on_time, breaks);
+	printf("pieces %" PRIu64 "\nwrong %" PRIu64 "\nunknown %" PRIu64 "\noutside %" PRIu64
+	       "\nprograms %" PRIu64 "\n", pieces, wrong, unknown, origins[RECORDS], origins[PROGRAM]);
+	printf("early %" PRIu64 "\ncrossed %" PRIu64 "\non-time %" PRIu64 "\nbreaks %" PRIu64 "\n",
+	       early, next_poke - early, on_time, breaks);
 	printf("interrupts %" PRIu64 "\nexceptions %" PRIu64 "\ncpus %d\nunplaced %" PRIu64 "\n",
 	       traps[TRAP_INTERRUPT], traps[TRAP_EXCEPTION], walk_cpus, unplaced);
 	return 0;

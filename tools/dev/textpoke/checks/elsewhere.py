@@ -14,12 +14,15 @@ import tempfile
 from .. import git, host, paths
 from ..errors import MISSING, Fail
 from ..results.ktap import FAILED, PASSED, Result
-from ..say import run, say
+from ..say import output, run, say
 from ..series import base as bases
 
 RELEASES = ("trixie",)
 PACKAGES = ("ca-certificates", "debian-archive-keyring", "make", "python3")
 CLONE, CACHE = "srv/text-poke", "srv/cache"
+SETTINGS = "etc/apt/apt.conf.d/90-machine"
+# Whether it may be out of date, and the way to it.
+OF_THE_MIRROR = r"Acquire::(?:Check-Valid-Until|https?::Proxy) "
 # What a chroot needs of the machine; a mount namespace of its own takes all of it away again.
 ENTER = f"""set -e
 mount --make-rprivate /
@@ -92,6 +95,12 @@ def _clone(root):
         (place / path).unlink()
 
 
+def _settings(dump):
+    """What this machine's apt is told of its mirror, which is that of the chroot as well."""
+    lines = dump.splitlines(keepends=True)
+    return "".join(line for line in lines if re.match(OF_THE_MIRROR, line))
+
+
 def _listed(names):
     """Names as an open file."""
     listing = tempfile.TemporaryFile()
@@ -107,6 +116,7 @@ def command(release, words, log):
     (root / CACHE).mkdir(parents=True, exist_ok=True)
     # A machine's own resolver, else nothing is downloaded there.
     shutil.copy("/etc/resolv.conf", root / "etc/resolv.conf")
+    (root / SETTINGS).write_text(_settings(output(["apt-config", "dump"], what="asking apt")))
     return run(
         ["unshare", "--mount", "sh", "-c", ENTER, root, paths.CACHE, words],
         log=log,

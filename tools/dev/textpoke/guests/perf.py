@@ -43,7 +43,6 @@ GUEST = (
     "NO_DWARF=1",
     "NO_LIBDW=1",
     "NO_LIBTRACEEVENT=1",
-    "NO_LIBBPF=1",
     "NO_SLANG=1",
     "NO_GTK2=1",
     "NO_LIBCRYPTO=1",

@@ -20,7 +20,9 @@ EVENT = struct.Struct("<IHH")  # type, misc, size
 
 LOST, AUX, SWITCH_CPU_WIDE, TEXT_POKE = 2, 11, 15, 20
 FINISHED_ROUND, AUXTRACE_INFO, AUXTRACE, TIME_CONV = 68, 70, 71, 79
-FEATURE_AUXTRACE = 18
+FEATURE_AUXTRACE, FEATURE_BPF = 18, 25
+# Of a program of BPF: the length of its struct bpf_prog_info, that of what it points to.
+BPIL = struct.Struct("<2IQ")
 # perf_event_attr: where its parts are, and bits of it.
 ATTR = struct.Struct("<IIQQQQQ")  # type, size, config, period, sample_type, read_format, flags
 EXCLUDE_USER, SAMPLE_ID_ALL = 1 << 4, 1 << 18
@@ -89,6 +91,16 @@ class PerfData:
             struct.unpack_from("<Q", event, EVENT.size + 8)[0] for _, event in self.of_kind(LOST)
         )
 
+    def programs(self):
+        """(address, code) of each function of BPF, as it was when perf began to record."""
+        content = self.features.get(FEATURE_BPF, b"")
+        at = 4
+        while at + BPIL.size <= len(content):
+            length, data_length, _ = BPIL.unpack_from(content, at)
+            info, data = at + BPIL.size, at + BPIL.size + length
+            yield from _functions(content[info:data], content[data : data + data_length])
+            at = data + data_length
+
     def time_conversion(self):
         """(shift, multiplier, offset) from the CPUs' clock to perf's."""
         found = self.of_kind(TIME_CONV)
@@ -97,6 +109,18 @@ class PerfData:
                 "the recording does not say what the CPUs' clock has to do with perf's"
             )
         return struct.unpack_from("<3Q", found[0][1], EVENT.size)
+
+
+def _functions(info, data):
+    """Those of a program: its struct bpf_prog_info, whose pointers are offsets in data."""
+    (code,) = struct.unpack_from("<Q", info, 24)
+    count, lengths, addresses, lengths_at = struct.unpack_from("<2I2Q", info, 104)
+    for addr, length in zip(
+        struct.unpack_from(f"<{count}Q", data, addresses),
+        struct.unpack_from(f"<{lengths}I", data, lengths_at),
+    ):
+        yield addr, data[code : code + length]
+        code += length
 
 
 def kind_of(event):

@@ -64,12 +64,14 @@ def folder_of(out):
     """OUT as the folder that it is or leads to; one that we must not write is refused."""
     if not out:
         return paths.BUILD / "series"
+    nowhere = Fail(USAGE, f"OUT={out} is a link that leads nowhere: name a new or empty folder")
     try:
         folder = Path(os.path.expanduser(out)).resolve()
     except (OSError, RuntimeError):
-        raise Fail(
-            USAGE, f"OUT={out} is a link that leads nowhere: name a new or empty folder"
-        ) from None
+        raise nowhere from None
+    # Newer Pythons leave a link that leads to itself as it is.
+    if folder.is_symlink():
+        raise nowhere
     if not _nearest(folder).is_dir():
         raise Fail(USAGE, f"OUT={out} is no folder, or in none: name a new or empty one")
     check(folder)

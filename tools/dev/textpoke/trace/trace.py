@@ -24,7 +24,7 @@ from .. import arch as arches
 from .. import host, paths
 from ..code.disasm import addresses
 from ..errors import OK, USAGE, Fail
-from ..guests import boot, initramfs, kernel, perf
+from ..guests import boot, initramfs, kernel, perf, tests
 from ..pages import markup
 from ..records import perfdata, replay, run
 from ..results import made
@@ -77,6 +77,7 @@ BROKEN = 40  # records that are broken on purpose, all in one file
 PIECE = 1_000
 # ns: a trace unit tells of the time every 200 instructions, of 1 ns each.
 MARGIN = 1_000
+PROGRAMS = 100  # pieces of programs of BPF that are executed at least
 NEAR = 64  # bytes, between a branch and a record that may have to do with it
 BULKY = ("log", "injected.data", "blocks", "aux.*", "truth.*", "windows", "guest.tar")
 
@@ -92,6 +93,7 @@ class Machine:
         ""  # the function that gives perf the time; else the CPUs' clock is what perf says it is
     )
     base_errs: bool = True  # 6.12 records nothing there, and its perf may not follow records
+    jumps: bool = False  # between programs of BPF: they are text that changes
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,7 @@ SHORT = Size(1, (), 1_000, 1_000_000)
 LONG = Size(5, ("cpus",), 10_000, 10_000_000)
 
 MACHINES = {
-    "x86": Machine(perfdata.PT, "__x64_sys_sync", 0xFFFFFFFF80000000, base_errs=False),
+    "x86": Machine(perfdata.PT, "__x64_sys_sync", 0xFFFFFFFF80000000, base_errs=False, jumps=True),
     "arm64": Machine(perfdata.ETM, "__arm64_sys_sync", 0xFFFF800080000000 - 0x40200000),
     # A tick is 100 instructions, and perf has no word on it.
     "riscv": Machine(None, "__riscv_sys_sync", 0xFFFFFFFF80000000 - 0x80200000, "sched_clock"),
@@ -258,7 +260,7 @@ def record(own, kdir, folder, timeout=TIMEOUT, append="", size=SHORT):
     folder.mkdir(parents=True)
     initrd = initramfs.build_initramfs(
         own.arch.name,
-        extra=own.guest_perf,
+        extra=own.guest_perf | {"usr/bin/bpf": tests.program(own.arch.name, kdir, "bpf")},
         job=JOB,
         args=[WHERE, size.turns, *size.more],
         kdir=kdir,
@@ -321,6 +323,12 @@ def _kcore(recording):
             yield struct.pack("<2Q", addr, len(data)) + data
 
 
+def _programs(parts):
+    """The same of the programs of BPF that were there when perf began to record."""
+    for addr, data in parts.programs():
+        yield struct.pack("<2Q", addr, len(data)) + data
+
+
 def _write_records(folder, parts):
     (folder / "pokes").write_bytes(b"".join(each.packed for each in parts.records()))
 
@@ -336,6 +344,7 @@ def encode(own, folder, recording):
         log = parse(output([own.program, "encode", own.arch.name, folder], what="encoding"))
     parts = perfdata.parse((recording.data / "data").read_bytes())
     (folder / "text").write_bytes(b"".join(_kcore(recording)))
+    (folder / "programs").write_bytes(b"".join(_programs(parts)))
     (folder / "time").write_bytes(
         struct.pack("<3Q", *(AS_IT_IS if machine.clock else parts.time_conversion()))
     )
@@ -447,6 +456,19 @@ def size_faults(text, branches=None, size=SHORT):
     ]
 
 
+def program_faults(text, parts, machine):
+    """A program of BPF has to be executed while the trace is on, and to change where it may."""
+    records = parts.records()[text["early"] : text["early"] + text["crossed"]]
+    changes = sum(
+        addr <= each.addr < addr + len(code) for each in records for addr, code in parts.programs()
+    )
+    checks = (
+        (text["programs"] < PROGRAMS, f"only {text['programs']} pieces of it, not {PROGRAMS}"),
+        (machine.jumps and changes < 2, f"only {changes} of its changes were crossed, not 2"),
+    )
+    return [words for wrong, words in checks if wrong]
+
+
 def _figures(line):
     """A difference's words: `cpu 1 executed FROM TO clock T decoded FROM TO time T`."""
     return {
@@ -523,7 +545,7 @@ def summary(log, text, branches=None):
         f"records crossed {text['crossed']}, exceptions in the kernel {log['exceptions']}, "
         f"interrupts {log['interrupts']}, CPUs {log['cpus']}",
         f"pieces of code executed {text['pieces']}, in slots and trampolines {text['outside']}, "
-        f"not as the records have it {text['wrong']}",
+        f"in programs of BPF {text['programs']}, not as the records have it {text['wrong']}",
     ]
 
 
@@ -592,6 +614,7 @@ def judge(seen, size=SHORT):
         _show(branches, parts, names)
         yield _result("every branch is decoded as it was executed", branch_faults(branches))
     yield _result("enough is executed and changed", size_faults(text, branches, size))
+    yield _result("a program of BPF is executed", program_faults(text, parts, trace.own.machine))
 
 
 def _injected(seen, decoder, whose):
