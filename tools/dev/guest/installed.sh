@@ -12,7 +12,6 @@
 # shellcheck source=tools/dev/guest/textpoke.sh
 . /usr/lib/textpoke/textpoke.sh
 
-TRACING=/sys/kernel/tracing
 STATS=/sys/kernel/debug/text_poke/stats
 STATE=/var/lib/textpoke
 NOTHING=4
@@ -35,17 +34,6 @@ skip()
 }
 
 # What changes text
-
-keys()
-{
-	switch "$1" /proc/sys/kernel/sched_schedstats /proc/sys/kernel/bpf_stats_enabled \
-		$TRACING/events/sched/enable $TRACING/events/raw_syscalls/enable
-}
-
-tracer()
-{
-	echo "$1" >$TRACING/current_tracer
-}
 
 change_text()
 {

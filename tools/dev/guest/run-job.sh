@@ -14,7 +14,6 @@
 # shellcheck source=tools/dev/guest/textpoke.sh
 . /lib/textpoke.sh
 STATS=/sys/kernel/debug/text_poke/stats
-TRACING=/sys/kernel/tracing
 KEY_ROUNDS=4
 
 # A base kernel counts nothing; its copy stays empty.
@@ -34,17 +33,6 @@ load()
 }
 
 # Static keys: statistics of the scheduler and of BPF, and tracepoints.
-keys()
-{
-	switch "$1" /proc/sys/kernel/sched_schedstats /proc/sys/kernel/bpf_stats_enabled \
-		$TRACING/events/sched/enable $TRACING/events/raw_syscalls/enable
-}
-
-tracer()
-{
-	echo "$1" >$TRACING/current_tracer
-}
-
 # Ends with everything on, so that the text at the end differs from the start.
 change_text()
 {

@@ -7,7 +7,6 @@
 # shellcheck source=tools/dev/guest/textpoke.sh
 . /lib/textpoke.sh
 
-TRACING=/sys/kernel/tracing
 # Some change what they say every two seconds.
 PATIENCE=60
 COMPLAINT="$COMPLAINT|Counter called"

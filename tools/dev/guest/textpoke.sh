@@ -103,3 +103,19 @@ switch()
 		if [ -w "$file" ]; then echo "$to" >"$file"; fi
 	done
 }
+
+TRACING=/sys/kernel/tracing
+
+# keys 0|1 [FILE...]: static keys and static calls, and what these files switch.
+keys()
+{
+	local to=$1
+	shift
+	switch "$to" /proc/sys/kernel/sched_schedstats /proc/sys/kernel/bpf_stats_enabled \
+		$TRACING/events/sched/enable $TRACING/events/raw_syscalls/enable "$@"
+}
+
+tracer()
+{
+	echo "$1" >$TRACING/current_tracer
+}

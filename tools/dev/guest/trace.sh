@@ -14,11 +14,11 @@
 
 # shellcheck source=tools/dev/guest/textpoke.sh
 . /lib/textpoke.sh
-TRACING=/sys/kernel/tracing
 # What the load runs through, and what runs in interrupts.
 FUNCTIONS="vfs_* seq_* proc_* do_sys_* ksys_* kmem_cache_* pipe_* tick_* hrtimer_* try_to_wake_up"
 PROBED="vfs_read seq_read_iter"
 MODULE=trace-events-sample
+SAMPLE=$TRACING/events/sample-trace/enable
 
 # In the functions that change, for a moment at a time: what is executed while the poker waits
 # shows nothing. The shell reads byte by byte.
@@ -31,13 +31,6 @@ load()
 		# shellcheck disable=SC3045  # the guest's shell is busybox's
 		read -r -t "$PAUSE" _ <>"$DIR/pause"
 	done
-}
-
-# Static keys and static calls.
-keys()
-{
-	switch "$1" /proc/sys/kernel/sched_schedstats $TRACING/events/sched/enable \
-		$TRACING/events/raw_syscalls/enable $TRACING/events/sample-trace/enable
 }
 
 # At entries of functions, which ftrace calls, at their ends, and on what is executed in a slot.
@@ -54,11 +47,6 @@ probes()
 		echo "p:inside_$name $name+$INSIDE"
 	done >$TRACING/kprobe_events
 	echo 1 >$TRACING/events/kprobes/enable
-}
-
-tracer()
-{
-	echo "$1" >$TRACING/current_tracer
 }
 
 # A program of BPF, for as long as perf records: perf knows the code of those that are there when it
@@ -93,8 +81,8 @@ cpus()
 {
 	local last=$(($(nproc) - 1))
 	echo 0 >/sys/devices/system/cpu/cpu$last/online
-	keys 0
-	keys 1
+	keys 0 $SAMPLE
+	keys 1 $SAMPLE
 	echo 1 >/sys/devices/system/cpu/cpu$last/online
 	taskset -p $((1 << last)) "${LOADS##* }" >/dev/null
 }
@@ -102,11 +90,11 @@ cpus()
 change_text()
 {
 	tracer function
-	keys 1
+	keys 1 $SAMPLE
 	tail_call 1
 	probes 1
 	for what; do "$what"; done
-	keys 0
+	keys 0 $SAMPLE
 	tail_call 0
 	probes 0
 	tracer nop

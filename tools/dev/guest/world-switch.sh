@@ -13,7 +13,6 @@
 . /lib/armed.sh
 
 JOB=$0
-TRACING=/sys/kernel/tracing
 PROBES=$TRACING/kprobe_events
 ROUNDS=4
 TIMES=1000

@@ -366,24 +366,31 @@ class Job(Case):
         ):
             (tracing / name).write_text("vfs_read\n" * 600 if "available" in name else "0\n")
         (self.home / "stats").write_text("batches 3\npokes 70000\n")
-        text = JOB.read_text()
-        for there, here in (
-            ("/sys/kernel/tracing\n", f"{tracing}\n"),
+        self.job = self.lib / "installed.sh"
+        self.copy(
+            JOB,
             ("/sys/kernel/debug/text_poke/stats", self.home / "stats"),
             ("/var/lib/textpoke", self.home / "state"),
             ("/usr/lib/textpoke", self.lib),
+        )
+        self.copy(
+            initramfs.GUEST / "textpoke.sh",
+            ("/sys/kernel/tracing\n", f"{tracing}\n"),
             (
                 "/proc/sys/kernel/sched_schedstats /proc/sys/kernel/bpf_stats_enabled",
                 "/nonexistent",
             ),
-        ):
+        )
+        self.env = {**os.environ, "PATH": f"{bins}:{os.environ['PATH']}", "HERE": str(self.home)}
+
+    def copy(self, script, *places):
+        """A script of the guest's, with other places than there; each has to be in it."""
+        text = script.read_text()
+        for there, here in places:
             self.assertIn(there, text)
             text = text.replace(there, str(here))
-        self.job = self.lib / "installed.sh"
-        self.job.write_text(text)
-        self.job.chmod(0o755)
-        shutil.copy(initramfs.GUEST / "textpoke.sh", self.lib)
-        self.env = {**os.environ, "PATH": f"{bins}:{os.environ['PATH']}", "HERE": str(self.home)}
+        (self.lib / script.name).write_text(text)
+        (self.lib / script.name).chmod(0o755)
 
     def case(self, name, **env):
         """(status, what it said) of one case."""

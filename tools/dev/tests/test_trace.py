@@ -703,10 +703,12 @@ LOADS=" 11 12"
         """The commands of the job, in their order."""
         job = (
             trace.JOB.read_text()
-            .replace(". /lib/textpoke.sh\n", "")
+            .replace(". /lib/textpoke.sh\n", "TRACING=/sys/kernel/tracing\n")
             .replace("/sys/", f"{self.place}/sys/")
         )
         self.assertNotRegex(job, r"[\s=]/sys/")
+        self.assertIn("SAMPLE=$TRACING/events/sample-trace/enable\n", job)
+        job = job.replace("SAMPLE=$TRACING/events/sample-trace/enable", "SAMPLE=sample")
         # What is not to be done replaces what the job defines itself.
         own, found, last = job.partition("\nJOB=$0")
         done = subprocess.run(
@@ -717,8 +719,8 @@ LOADS=" 11 12"
         )
         return [line.strip() for line in done.stdout.splitlines()]
 
-    ON = ["tracer function", "keys 1", "tail_call 1", "probes 1"]
-    TURN = [*ON, "keys 0", "tail_call 0", "probes 0", "tracer nop"]
+    ON = ["tracer function", "keys 1 sample", "tail_call 1", "probes 1"]
+    TURN = [*ON, "keys 0 sample", "tail_call 0", "probes 0", "tracer nop"]
 
     def test_more_is_handed_on_to_the_workload(self):
         perf = next(
@@ -744,7 +746,7 @@ LOADS=" 11 12"
     def test_a_cpu_goes_down_and_comes_up_in_the_last_if_that_is_wanted(self):
         self.assertEqual(
             self.did("--workload", "/d", "2", "cpus")[3:18],
-            [*self.TURN, *self.ON, "keys 0", "keys 1", "taskset -p 2 12"],
+            [*self.TURN, *self.ON, "keys 0 sample", "keys 1 sample", "taskset -p 2 12"],
         )
         self.assertEqual(self.online.read_text(), "1\n")
 

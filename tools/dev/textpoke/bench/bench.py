@@ -14,7 +14,6 @@ import math
 import os
 import shutil
 import tarfile
-import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
@@ -463,16 +462,14 @@ def build_modules(arch, kdir, folder):
 
 def wait_for_quiet(cpus):
     """Until nothing else uses so many CPUs: what is measured beside other work says nothing."""
-    until = time.monotonic() + QUIET
-    while boot.free_cores() < min(cpus, boot.cores()):
-        if time.monotonic() > until:
-            raise Fail(
-                INFRA,
-                f"something else has used this machine's CPUs for {QUIET // 60} minutes, beside "
-                "which nothing can be measured: run `make bench` again when it has ended",
-            )
-        say("waiting until nothing else uses the CPUs")
-        time.sleep(PAUSE)
+    wanted = min(cpus, boot.cores())
+    words = "waiting until nothing else uses the CPUs"
+    if boot.wait_for_cores(wanted, QUIET, PAUSE, words) < wanted:
+        raise Fail(
+            INFRA,
+            f"something else has used this machine's CPUs for {QUIET // 60} minutes, beside "
+            "which nothing can be measured: run `make bench` again when it has ended",
+        )
 
 
 def measure(arch, kdir, files, what=REPETITIONS, **how):

@@ -129,13 +129,21 @@ def free_cores(seconds=0.5):
     return min(cores(), round(share * os.cpu_count()))
 
 
+def wait_for_cores(count, patience, pause=0, words=""):
+    """The free CPUs, after a wait of at most patience seconds for so many; the words are said
+    each time that one begins.
+    """
+    until = time.monotonic() + patience
+    while (free := free_cores()) < count and time.monotonic() < until:
+        if words:
+            say(words)
+        time.sleep(pause)
+    return free
+
+
 def enough_cores(smp):
     """The free CPUs, after a short wait for smp of them: the build before may still be writing."""
-    patience = time.monotonic() + PATIENCE
-    free = free_cores()
-    while free < smp <= cores() and time.monotonic() < patience:
-        free = free_cores()
-    return free
+    return wait_for_cores(smp if smp <= cores() else 0, PATIENCE)
 
 
 # Every instruction takes a ns of the guest's time, which passes at no other pace. It can be counted
