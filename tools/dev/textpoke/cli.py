@@ -276,7 +276,7 @@ COMMANDS = {
         uses_build=False,
     ),
     "gates": Command(
-        "check that patches and files fit together", "", _call("checks.gates", "gates")
+        "check that patches and files fit together", "", _pass("checks.gates", "main")
     ),
     "clean": Command(
         "remove what is in build/, but for work in build/tree that is nowhere else",

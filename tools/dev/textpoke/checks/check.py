@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from .. import arch as arches
 from .. import host, paths
 from ..code import standards, unwatched
-from ..errors import OK, Fail
+from ..errors import OK
 from ..guests import boot, endings, initramfs, kernel, perf, tests, torture
 from ..proofs import models
 from ..records import run
@@ -40,15 +40,6 @@ LEFT_OUT = re.compile(r"\.\.\. skipped (['\"])(?P<reason>.+)\1$", re.M)
 
 
 # The steps
-
-
-def _gates():
-    for name, gate in gates.GATES:
-        try:
-            gate()
-            yield Result(f"series: {name}", PASSED)
-        except Fail as failure:
-            yield Result(f"series: {name}", FAILED, failure.message)
 
 
 def _why(log):
@@ -344,7 +335,7 @@ def names(options):
 def everything(report, architectures):
     """All of check, into a report."""
     say(f"{os.cpu_count()} CPUs; everything generated goes to {paths.BUILD}")
-    report.step("series: gates", _gates, parts=NOTHING)
+    report.step("series: gates", gates.results, parts=NOTHING)
     report.step("tools: standards", standards.results, parts=NOTHING)
     report.step("series: Debian's suites", suites.fits, parts=NOTHING)
     report.step("tools: unit tests", _unit_tests, "tools", parts=NOTHING)

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from .. import git, host, paths
 from ..code import standards, words
-from ..errors import INFRA, TEST_FAILED, Fail
+from ..errors import TEST_FAILED, Fail
 from ..git import Repo
-from ..results.ktap import FAILED, SKIPPED
+from ..results.ktap import FAILED, PASSED, Result
+from ..results.report import Report
 from ..series import base as bases
 from ..series import overlay, patches, series
 
@@ -294,29 +295,20 @@ GATES = [
 ]
 
 
-def gates():
-    """make gates: every gate, one line each; then what these tools themselves are held to."""
-    host.need("git")
-    failed = 0
-    for number, (name, gate) in enumerate(GATES, 1):
+def results():
+    """A result for each gate."""
+    for name, gate in GATES:
         try:
             gate()
-            print(f"ok {number} {name}", flush=True)
+            yield Result(f"series: {name}", PASSED)
         except Fail as failure:
-            if failure.code not in (TEST_FAILED, INFRA):
-                raise
-            failed += 1
-            print(f"not ok {number} {name}: {failure.message}", flush=True)
-    all_of_them = len(GATES)
-    for result in standards.results():
-        all_of_them += 1
-        failed += result.status == FAILED
-        print(_line(all_of_them, result), flush=True)
-    if failed:
-        raise Fail(TEST_FAILED, f"{failed} of {all_of_them} gates failed")
+            yield Result(f"series: {name}", FAILED, failure.message)
 
 
-def _line(number, result):
-    if result.status == FAILED:
-        return f"not ok {number} {result.name}: {result.note}"
-    return f"ok {number} {result.name}" + f" # SKIP {result.note}" * (result.status == SKIPPED)
+def main(_):
+    """`gates`: all of them; then what these tools themselves are held to."""
+    host.need("git")
+    report = Report().into("gates")
+    report.step("series: gates", results)
+    report.step("tools: standards", standards.results)
+    return report.end()
