@@ -121,6 +121,7 @@ static struct kunit_suite catch_up_suite = {
 	.name = "text_poke_catch_up",
 	.test_cases = catch_up_cases,
 };
+
 kunit_test_suite(catch_up_suite);
 
 MODULE_DESCRIPTION("KUnit test of text pokes and CPUs in user mode");

@@ -1503,6 +1503,19 @@ class Gates(Case):
         patches.write(path, patches.read(path).replace("A Developer", "Another", 1))
         self.refused(gates.one_author, path.name, "Another <dev@localhost>", "From: A Developer")
 
+    def test_a_long_line_of_a_change_log_is_noticed(self):
+        self.three()
+        gates.logs_are_narrow()
+        path, long = patches.files()[1], "word " * 16
+        for line, bad in (("Fixes: " + long, False), ("x" * 80, False), (long, True)):
+            text = patches.read(path)
+            patches.write(path, text.replace("\n---\n", f"\n{line}\n---\n", 1))
+            if bad:
+                self.refused(gates.logs_are_narrow, path.name, "over 75 columns")
+            else:
+                gates.logs_are_narrow()
+            patches.write(path, text)
+
     def test_the_lines_that_are_printed(self):
         self.three()
         found = list(gates.results())

@@ -97,10 +97,10 @@ bool ftrace_mflr_goes(unsigned long ip)
 }
 
 /**
- *
- * Return: true if it is, and false if its mflr stays, or it is no such word.
  * ftrace_precedes_call - is this the word in which an mflr comes and goes?
  * @addr:	address of an instruction
+ *
+ * Return: true if it is, and false if its mflr stays, or it is no such word.
  */
 bool ftrace_precedes_call(const void *addr)
 {

@@ -9,11 +9,11 @@
  * test does not ask the code under test.
  */
 
+#include <linux/cacheflush.h>
 #include <linux/stringify.h>
 #include <linux/string.h>
 #include <linux/types.h>
 
-#include <asm/cacheflush.h>
 #include <asm/interrupt.h>
 #include <asm/ptrace.h>
 #include <asm/reg.h>

@@ -25,6 +25,7 @@ FOREIGN = re.compile(
     re.I,
 )
 TEXT_LIMIT = 1 << 20
+LOG_WIDTH, UNBROKEN = 75, re.compile(r"[A-Z][\w-]*: |\s*\S+$")
 # As long as no person sends the series.
 AUTHOR = "Text Poke <text-poke@localhost>"
 
@@ -110,6 +111,18 @@ def one_author():
     for patch in patches.load():
         if patch.author != AUTHOR:
             raise patches.bad(patch.name, f"is from {patch.author}: have `From: {AUTHOR}` there")
+
+
+def logs_are_narrow():
+    """No line of a change log is longer than checkpatch has it, but for those that cannot be
+    broken: a trailer's, and what has no blank.
+    """
+    for patch in patches.load():
+        for line in patch.log.splitlines():
+            if len(line) > LOG_WIDTH and not UNBROKEN.match(line):
+                raise patches.bad(
+                    patch.name, f"has `{line}`, which is over {LOG_WIDTH} columns: wrap it"
+                )
 
 
 def owned_once():
@@ -292,6 +305,7 @@ GATES = [
     ("the series has no trace of that overlay", overlay_is_apart),
     ("comments, documents and change logs use the words of terms.md", words_are_plain),
     ("every patch is from the series' author", one_author),
+    ("no line of a change log is too long", logs_are_narrow),
 ]
 
 
