@@ -44,12 +44,9 @@ FOLDER = paths.BUILD / "fuzz"
 ACCEPTED = TABLES / "accepted/fuzz"
 PACKAGES = ("afl++", "clang", "libclang-rt-dev", "llvm")
 RUNTIME = Path("/usr/lib/afl/afl-compiler-rt.o")
-# What is linked in, what of other libraries it stands before, and what is told the compiler.
+# What is linked in, what it stands before, and what is told the compiler.
 LINKED, LISTS = ("fault.c", "mapped.c"), ("covered", "ignored", "uncounted.h")
-WRAPPED = ("mmap", "munmap")
-# What of perf's own it stands before, and the file without its end that has it. That cannot be
-# wrapped, for it is in one object with what calls it.
-FAULTY, HAS_IT = "perf_event__text_poke_valid", "event"
+WRAPPED = ("mmap", "munmap", "perf_event__text_poke_valid")
 MINUTES = 10
 # Inputs a second that a fuzzer tries at least; on a core at 2.4 GHz it tries several times as many.
 LEAST = 4
@@ -105,8 +102,14 @@ def build_perf(base=False):
     # Without the assertions, as for users: what they stand before is looked at instead.
     words = f"-O1 -g -DNDEBUG=1 -Wno-error -fno-omit-frame-pointer {LOOKS}"
     mark = made.digest([SOURCE / name for name in LISTS])[:8]
-    wraps = [f"-Wl,--wrap={name}" for name in WRAPPED]
-    linked = " ".join(map(str, ["-fsanitize=address,undefined", *_objects(), RUNTIME, *wraps]))
+    wraps = [f"--wrap={name}" for name in WRAPPED]
+    linked = " ".join(
+        [
+            "-fsanitize=address,undefined",
+            *map(str, (*_objects(), RUNTIME)),
+            *(f"-Wl,{wrap}" for wrap in wraps),
+        ]
+    )
     options = (
         f"CC={kernel.cached('clang')}",
         "HOSTCC=gcc",
@@ -117,7 +120,8 @@ def build_perf(base=False):
         # What is in the lists belongs to the words, for make and for the cache.
         f"EXTRA_CFLAGS={words} -DFUZZ_LISTS=0x{mark} -include {SOURCE / 'uncounted.h'} "
         f"-fsanitize-coverage=trace-pc-guard {covered} {ignored}",
-        f"CFLAGS_{HAS_IT}.o=-D{FAULTY}={FAULTY}_as_it_is",
+        # perf's objects are first made one, in which its functions have found each other.
+        f"LD=ld {' '.join(wraps)}",
         f"LDFLAGS={linked}",
     )
     source, name, what = (
