@@ -315,6 +315,33 @@ class Started(unittest.TestCase):
                     self.assertEqual(asked.has(found, self.WHERE, folder, b""), known, script)
             self.assertEqual(build.call_count, int(not table))
 
+    def test_the_base_is_asked_behind_a_text_poke_at_which_it_gives_up(self):
+        found, ways = fuzz.wrong(ASAN, -6), {bad.name: bad for bad in fuzz.BAD}
+        for name, known in (("both", True), ("nothing is wrong", False)):
+            data = ways[name].data(self.seed)
+
+            def perf_of_the_base(_where, _binary, _folder, given, data=data):
+                return "", None if given == data else found
+
+            with (
+                mock.patch.object(fuzz, "build_perf"),
+                mock.patch.object(fuzz, "perf_with", perf_of_the_base),
+            ):
+                self.assertEqual(fuzz.Known({}).has(found, self.WHERE, "", data), known, name)
+
+    def test_text_pokes_that_are_whole_and_other_files_stay(self):
+        whole = self.seed.data()
+        self.assertEqual(fuzz.without_broken_pokes(whole), whole)
+        self.assertEqual(fuzz.without_broken_pokes(b"PERFILE2"), b"PERFILE2")
+        for bad in fuzz.BAD:
+            if bad.says == fuzz.BROKEN:
+                data = bad.data(self.seed)
+                other = fuzz.without_broken_pokes(data)
+                self.assertEqual(
+                    [(a, b) for a, b in zip(data, other, strict=True) if a != b],
+                    [(perfdata.TEXT_POKE, fuzz.NOTHING)],
+                )
+
     def afl(self, text, fault=None):
         self.script(text, "afl-fuzz")
         with mock.patch.dict("os.environ", PATH=f"{self.place}:/usr/bin:/bin"):

@@ -351,6 +351,9 @@ def environment(folder, symbols, fault=None):
 
 # What it does wrong
 
+POKE_BYTES = 20  # where a text poke's bytes begin, behind two lengths
+EVENTS_AT = 5  # where the events begin, of a file's header
+NOTHING = 82  # an event that perf looks at no further: its record of all that was there at first
 FRAME = re.compile(r"#\d+ 0x[0-9a-f]+ in (?P<function>\S+) (?P<file>[^\s():]+):(?P<line>\d+)")
 ASAN = re.compile(r"ERROR: AddressSanitizer: ([\w-]+)")
 UBSAN = re.compile(r"runtime error: (.+)")
@@ -480,6 +483,32 @@ def _as_base(others):
     return f"as the base: {'; '.join(sorted(others))}" if others else ""
 
 
+def _is_whole(poke):
+    """Whether the bytes of a text poke are where it says that they are."""
+    size = perfdata.EVENT.unpack_from(poke)[2]
+    if size < POKE_BYTES or size % 8:
+        return False
+    return POKE_BYTES + sum(struct.unpack_from("<HH", poke, POKE_BYTES - 4)) <= size
+
+
+def without_broken_pokes(data):
+    """A file in which text pokes that perf of the series leaves out are nothing to perf of the
+    base either, which gives up there and does not come to what is wrong behind them.
+    """
+    found = bytearray(data)
+    try:
+        at = perfdata.HEADER.unpack_from(data)[EVENTS_AT]
+        for event in perfdata.parse(data, broken=True).events:
+            if len(event) >= perfdata.EVENT.size:
+                if perfdata.kind_of(event) == perfdata.TEXT_POKE and not _is_whole(event):
+                    struct.pack_into("<I", found, at, NOTHING)
+            at += len(event)
+    except (ValueError, struct.error):
+        # It is no file as perf writes them.
+        return data
+    return bytes(found)
+
+
 class Known:
     """What perf of the base does as well: of a table, or tried once more with that perf, which is
     built when something has been found.
@@ -496,7 +525,13 @@ class Known:
     def has(self, found, where, folder, data):
         if is_known(found, self.table):
             return True
-        other = perf_with(where, self._base(), folder, data)[1]
+        return any(
+            self._does(found, perf_with(where, self._base(), folder, each)[1])
+            for each in dict.fromkeys((data, without_broken_pokes(data)))
+        )
+
+    @staticmethod
+    def _does(found, other):
         # The same access is now out of bounds, now of no memory, by what lies beside it; a function
         # that is called once may be a part of its caller.
         # Where it is that takes for ever is chance.
