@@ -3,9 +3,9 @@
  * Faults of perf that the fuzzer has to find, each if the environment names it:
  * so that what finds nothing else is seen to look.
  *
- * perf's own function goes by another name where it is defined, and what is here
- * stands before it. It is weak here, for perf's build links small programs with the
- * same words to find out which libraries there are, and the base has none.
+ * What is here stands before perf's own function, by --wrap. That is weak here, for
+ * perf's build links small programs with the same words to find out which libraries
+ * there are, and the base has none.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -13,10 +13,10 @@
 
 union perf_event;
 
-bool perf_event__text_poke_valid(const union perf_event *event);
-bool __attribute__((weak)) perf_event__text_poke_valid_as_it_is(const union perf_event *event);
+bool __wrap_perf_event__text_poke_valid(const union perf_event *event);
+bool __attribute__((weak)) __real_perf_event__text_poke_valid(const union perf_event *event);
 
-bool perf_event__text_poke_valid(const union perf_event *event)
+bool __wrap_perf_event__text_poke_valid(const union perf_event *event)
 {
 	static const char *fault;
 
@@ -28,7 +28,7 @@ bool perf_event__text_poke_valid(const union perf_event *event)
 	/* What a record says of its lengths is trusted */
 	if (!strcmp(fault, "lengths"))
 		return true;
-	if (perf_event__text_poke_valid_as_it_is(event))
+	if (__real_perf_event__text_poke_valid(event))
 		return true;
 	/* A record that is left out is looked at for ever */
 	while (!strcmp(fault, "loop"))

@@ -12,8 +12,8 @@ from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from textpoke.checks import fuzz  # noqa: E402
-from textpoke.errors import Fail  # noqa: E402
+from textpoke.checks import full, fuzz  # noqa: E402
+from textpoke.errors import MISSING, Fail  # noqa: E402
 from textpoke.records import perfdata, replay  # noqa: E402
 from textpoke.results.ktap import FAILED, PASSED  # noqa: E402
 from textpoke.trace import mutate, small  # noqa: E402
@@ -34,6 +34,9 @@ UBSAN = """util/session.c:400:12: runtime error: shift exponent 8 is too large f
     #0 0x55 in swap_one /src/tools/perf/util/session.c:400:12
     #1 0x56 in main perf.c:1:1
 """
+
+
+HANGS = fuzz.Wrong(fuzz.ENDLESS, "?")
 
 
 def seed(name="Intel PT"):
@@ -237,7 +240,34 @@ class Started(unittest.TestCase):
         self.assertIsNone(found)
 
     def test_one_that_does_not_end_is_ended(self):
-        self.assertEqual(self.perf_with("exec sleep 60", patience=0.2), ("", fuzz.HANGS))
+        self.assertEqual(self.perf_with("exec sleep 60", patience=0.2), ("exit status -6\n", HANGS))
+
+    def test_it_says_where_it_was(self):
+        (self.place / "said").write_text(ASAN.replace("heap-buffer-overflow", "ABRT"))
+        said, found = self.perf_with(
+            f"trap 'cat {self.place}/said >&2; exit 1' ABRT\nwhile :; do sleep 0.05; done",
+            patience=0.5,
+        )
+        self.assertIn("dso.c:915", said)
+        self.assertEqual((found.what, found.function), (fuzz.ENDLESS, "dso_cache__memcpy"))
+        self.assertTrue(
+            fuzz.is_known(found, fuzz.accepted("machine__write_map | takes for ever | reason"))
+        )
+
+    def test_one_that_does_not_want_to_end_says_nothing(self):
+        with mock.patch.object(fuzz, "GRACE", 0.2):
+            found = self.perf_with("trap '' ABRT\nexec sleep 60", patience=0.2)
+        self.assertEqual(found, ("exit status -9\n", HANGS))
+
+    def test_what_takes_the_base_for_ever_as_well_is_known_wherever_it_is(self):
+        found = fuzz.Wrong(fuzz.ENDLESS, "f", ("f f.c:1",))
+        for script, known in (("exec sleep 60", True), ("exit 1", False)):
+            with (
+                mock.patch.object(fuzz, "build_perf", return_value=self.script(script)),
+                mock.patch.object(fuzz, "HANG", 0.2),
+            ):
+                asked = fuzz.Known({})
+                self.assertEqual(asked.has(found, self.WHERE, self.place / "case", b""), known)
 
     def test_a_signal_is_told(self):
         self.assertEqual(self.perf_with("kill -SEGV $$")[1].what, "status -11")
@@ -285,6 +315,33 @@ class Started(unittest.TestCase):
                     self.assertEqual(asked.has(found, self.WHERE, folder, b""), known, script)
             self.assertEqual(build.call_count, int(not table))
 
+    def test_the_base_is_asked_behind_a_text_poke_at_which_it_gives_up(self):
+        found, ways = fuzz.wrong(ASAN, -6), {bad.name: bad for bad in fuzz.BAD}
+        for name, known in (("both", True), ("nothing is wrong", False)):
+            data = ways[name].data(self.seed)
+
+            def perf_of_the_base(_where, _binary, _folder, given, data=data):
+                return "", None if given == data else found
+
+            with (
+                mock.patch.object(fuzz, "build_perf"),
+                mock.patch.object(fuzz, "perf_with", perf_of_the_base),
+            ):
+                self.assertEqual(fuzz.Known({}).has(found, self.WHERE, "", data), known, name)
+
+    def test_text_pokes_that_are_whole_and_other_files_stay(self):
+        whole = self.seed.data()
+        self.assertEqual(fuzz.without_broken_pokes(whole), whole)
+        self.assertEqual(fuzz.without_broken_pokes(b"PERFILE2"), b"PERFILE2")
+        for bad in fuzz.BAD:
+            if bad.says == fuzz.BROKEN:
+                data = bad.data(self.seed)
+                other = fuzz.without_broken_pokes(data)
+                self.assertEqual(
+                    [(a, b) for a, b in zip(data, other, strict=True) if a != b],
+                    [(perfdata.TEXT_POKE, fuzz.NOTHING)],
+                )
+
     def afl(self, text, fault=None):
         self.script(text, "afl-fuzz")
         with mock.patch.dict("os.environ", PATH=f"{self.place}:/usr/bin:/bin"):
@@ -295,12 +352,14 @@ echo "$AFL_PYTHON_MODULE $TEXT_POKE_FAULT" >"${FOLDER:=$(dirname $0)}/words"
 ls $2 | wc -l >>$FOLDER/words
 mkdir -p $4/default/crashes $4/default/hangs
 touch $4/default/crashes/id:1 $4/default/crashes/README.txt
-printf 'run_time          : 5\\nexecs_done        : 77\\n' >$4/default/fuzzer_stats
+for line in 'run_time          : 5' 'execs_done        : 77' 'edges_found       : 1234'; do
+    echo "$line"
+done >$4/default/fuzzer_stats
 """
 
     def test_a_fuzzer_says_what_it_did(self):
         found = self.afl(self.AFL)
-        self.assertEqual((found.tried, found.seconds), (77, 5))
+        self.assertEqual((found.tried, found.seconds, found.reached), (77, 5, 1234))
         self.assertEqual(([path.name for path in found.crashes], found.hangs), (["id:1"], ()))
         self.assertEqual(
             (self.place / "words").read_text().split(),
@@ -319,16 +378,42 @@ printf 'run_time          : 5\\nexecs_done        : 77\\n' >$4/default/fuzzer_st
             self.afl("exit 1")
 
 
+class Command(unittest.TestCase):
+    def test_what_cannot_be_built_is_no_failed_test(self):
+        missing = Fail(MISSING, "missing packages (afl++)")
+        with (
+            mock.patch.object(fuzz.host, "need", side_effect=missing) as need,
+            self.assertRaises(Fail) as raised,
+        ):
+            fuzz.main(mock.Mock(number=lambda _name, default: default))
+        self.assertIs(raised.exception, missing)
+        self.assertLessEqual({*fuzz.PACKAGES}, {*need.call_args.args})
+
+    def test_a_fuzzer_that_was_taken_away_is_told(self):
+        with (
+            mock.patch.object(fuzz.host, "need"),
+            mock.patch.object(fuzz, "AFL", ("afl-fuzz-that-is-gone",)),
+            self.assertRaisesRegex(Fail, "afl-fuzz-that-is-gone is missing") as raised,
+        ):
+            fuzz.build_perf()
+        self.assertEqual(raised.exception.code, MISSING)
+
+    def test_setup_installs_what_it_needs(self):
+        with mock.patch.object(fuzz.host, "need") as need, mock.patch.object(full.deb, "setup"):
+            full.setup()
+        self.assertLessEqual({*fuzz.PACKAGES}, {*need.call_args.args})
+
+
 class Judged(unittest.TestCase):
     WHERE = fuzz.RUNS[0]
 
-    def judge(self, tried=1000, known=False, **found):
+    def judge(self, tried=1000, reached=fuzz.REACHED, known=False, **found):
         found = [fuzz.Found(each, b"data", "said", 2) for each in found.values()]
         with mock.patch.object(fuzz, "keep", return_value="a folder"):
             results = list(
                 fuzz.judge(
                     self.WHERE,
-                    fuzz.Fuzzed(tried, 10, (), ()),
+                    fuzz.Fuzzed(tried, 10, reached, (), ()),
                     found,
                     mock.Mock(has=lambda *_: known),
                 )
@@ -342,6 +427,9 @@ class Judged(unittest.TestCase):
     def test_too_few_inputs_are_a_failure(self):
         self.assertEqual(self.judge(10 * fuzz.LEAST - 1), [FAILED, PASSED, PASSED])
 
+    def test_so_are_inputs_of_which_perf_decodes_nothing(self):
+        self.assertEqual(self.judge(reached=fuzz.REACHED - 1), [FAILED, PASSED, PASSED])
+
     def test_a_crash_is_one_unless_the_base_has_it(self):
         found = fuzz.wrong(ASAN, -6)
         self.assertEqual(self.judge(found=found), [PASSED, FAILED, PASSED])
@@ -350,29 +438,39 @@ class Judged(unittest.TestCase):
         self.assertEqual(self.notes[1], "as the base: heap-buffer-overflow in dso_cache__memcpy")
 
     def test_and_so_is_a_hang(self):
-        self.assertEqual(self.judge(found=fuzz.HANGS), [PASSED, PASSED, FAILED])
+        self.assertEqual(self.judge(found=HANGS), [PASSED, PASSED, FAILED])
 
     def proofs(self, *wrongs, without=None):
         given = {name: None for name in fuzz.UNITS}
-        fuzzed = fuzz.Fuzzed(9, 9, (), ())
-        found = [[fuzz.Found(each, b"", "")] for each in wrongs]
+        fuzzed = fuzz.Fuzzed(9, 9, 9, (), ())
+        found = [[fuzz.Found(each, b"", "")] if each else [] for each in wrongs]
         with (
             mock.patch.object(fuzz, "fuzz", return_value=fuzzed),
             mock.patch.object(fuzz, "looked_at", side_effect=found),
             mock.patch.object(fuzz, "perf_with", return_value=("", without)),
         ):
-            return [
-                each.status for fault in fuzz.FAULTS for each in fuzz.proof("perf", given, fault)
-            ]
+            results = [each for fault in fuzz.FAULTS for each in fuzz.proof("perf", given, fault)]
+        self.notes = [each.note for each in results]
+        return [each.status for each in results]
 
     def test_both_faults_have_to_be_found(self):
         crash = fuzz.wrong(ASAN, -6)
-        self.assertEqual(self.proofs(crash, fuzz.HANGS), [PASSED, PASSED])
-        self.assertEqual(self.proofs(fuzz.HANGS, crash), [FAILED, FAILED])
+        self.assertEqual(self.proofs(crash, HANGS), [PASSED, PASSED])
+        both = HANGS, HANGS, crash, crash
+        self.assertEqual(self.proofs(*both), [FAILED, FAILED])
+
+    def test_a_machine_that_is_slow_has_a_second_chance(self):
+        crash = fuzz.wrong(ASAN, -6)
+        self.assertEqual(self.proofs(None, crash, None, HANGS), [PASSED, PASSED])
+        self.assertEqual(
+            self.notes[1],
+            f"takes for ever by 9 inputs in {fuzz.SOON[0]} s and 9 inputs in {fuzz.SOON[1]} s",
+        )
 
     def test_what_is_wrong_without_the_fault_as_well_is_no_proof(self):
         crash = fuzz.wrong(ASAN, -6)
-        self.assertEqual(self.proofs(crash, fuzz.HANGS, without=crash), [FAILED, FAILED])
+        both = crash, crash, HANGS, HANGS
+        self.assertEqual(self.proofs(*both, without=crash), [FAILED, FAILED])
 
     def bad(self, said, found=None):
         with (

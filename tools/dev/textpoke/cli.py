@@ -272,7 +272,7 @@ COMMANDS = {
     "setup": Command(
         "install every package that any command needs (as root)",
         "",
-        _call("packages.deb", "setup"),
+        _call("checks.full", "setup"),
         uses_build=False,
     ),
     "gates": Command(

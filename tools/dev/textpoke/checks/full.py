@@ -400,6 +400,12 @@ def parts_of(arch):
     ]
 
 
+def setup():
+    """`setup`: what a step here is made with, besides all that other commands need."""
+    host.need(*fuzz.PACKAGES)
+    deb.setup()
+
+
 def main(options):
     """`check-full`: the last line counts, as check's does."""
     names = check.names(options)

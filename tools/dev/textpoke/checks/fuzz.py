@@ -16,6 +16,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import struct
 import subprocess
 import threading
@@ -26,7 +27,7 @@ from functools import partial
 from pathlib import Path
 
 from .. import host, paths
-from ..errors import INFRA, Fail
+from ..errors import INFRA, MISSING, Fail
 from ..guests import kernel, perf, tests
 from ..records import perfdata
 from ..results import made
@@ -43,18 +44,19 @@ SOURCE = paths.DEV / "fuzz"
 FOLDER = paths.BUILD / "fuzz"
 ACCEPTED = TABLES / "accepted/fuzz"
 PACKAGES = ("afl++", "clang", "libclang-rt-dev", "llvm")
-RUNTIME = Path("/usr/lib/afl/afl-compiler-rt.o")
-# What is linked in, what of other libraries it stands before, and what is told the compiler.
+FUZZER, RUNTIME = AFL = "afl-fuzz", "/usr/lib/afl/afl-compiler-rt.o"
+# What is linked in, what it stands before, and what is told the compiler.
 LINKED, LISTS = ("fault.c", "mapped.c"), ("covered", "ignored", "uncounted.h")
-WRAPPED = ("mmap", "munmap")
-# What of perf's own it stands before, and the file without its end that has it. That cannot be
-# wrapped, for it is in one object with what calls it.
-FAULTY, HAS_IT = "perf_event__text_poke_valid", "event"
+WRAPPED = ("mmap", "munmap", "perf_event__text_poke_valid")
 MINUTES = 10
-# Inputs a second that a fuzzer tries at least; on a core at 2.4 GHz it tries several times as many.
-LEAST = 4
-# ms of an input; s until one that took longer is a hang, and until a fault is to be found.
-PATIENCE, HANG, SOON = 1000, 20, 30
+# Inputs a second that a fuzzer tries at least, and places in perf that they reach together. With
+# three times as much to do as there are cores, of 2.6 GHz, it is 36 at least, 30 in a run of eight
+# seconds, and 1250 places, of which 84 if perf opens no file.
+LEAST, REACHED = 2, 700
+# ms of an input; s until one that took longer is a hang, and then until it has told where it is.
+PATIENCE, HANG, GRACE = 1000, 20, 20
+# s until a fault is to be found, and then, for a machine that is slow or busy.
+SOON = (30, 120)
 # Inputs of a run that are looked at when it has ended, and of those that took long, each of which
 # may take HANG again.
 LOOKED, LOOKED_LONG = 60, 4
@@ -98,15 +100,23 @@ def build_perf(base=False):
     base  that of the base, to see what is wrong with that as well
     """
     host.need(*host.BUILD, *host.PERF, *PACKAGES)
-    if not RUNTIME.exists():
-        raise Fail(INFRA, f"{RUNTIME} is not there, though afl++ is installed: install that again")
+    for part in AFL:
+        if not shutil.which(part, os.F_OK):
+            raise Fail(MISSING, f"{part} is missing, though afl++ is installed: install that again")
     covered = f"-fsanitize-coverage-allowlist={SOURCE / 'covered'}"
     ignored = f"-fsanitize-ignorelist={SOURCE / 'ignored'}"
     # Without the assertions, as for users: what they stand before is looked at instead.
     words = f"-O1 -g -DNDEBUG=1 -Wno-error -fno-omit-frame-pointer {LOOKS}"
     mark = made.digest([SOURCE / name for name in LISTS])[:8]
-    wraps = [f"-Wl,--wrap={name}" for name in WRAPPED]
-    linked = " ".join(map(str, ["-fsanitize=address,undefined", *_objects(), RUNTIME, *wraps]))
+    wraps = [f"--wrap={name}" for name in WRAPPED]
+    linked = " ".join(
+        [
+            "-fsanitize=address,undefined",
+            *map(str, _objects()),
+            RUNTIME,
+            *(f"-Wl,{wrap}" for wrap in wraps),
+        ]
+    )
     options = (
         f"CC={kernel.cached('clang')}",
         "HOSTCC=gcc",
@@ -117,7 +127,8 @@ def build_perf(base=False):
         # What is in the lists belongs to the words, for make and for the cache.
         f"EXTRA_CFLAGS={words} -DFUZZ_LISTS=0x{mark} -include {SOURCE / 'uncounted.h'} "
         f"-fsanitize-coverage=trace-pc-guard {covered} {ignored}",
-        f"CFLAGS_{HAS_IT}.o=-D{FAULTY}={FAULTY}_as_it_is",
+        # perf's objects are first made one, in which its functions have found each other.
+        f"LD=ld {' '.join(wraps)}",
         f"LDFLAGS={linked}",
     )
     source, name, what = (
@@ -342,9 +353,13 @@ def environment(folder, symbols, fault=None):
 
 # What it does wrong
 
+POKE_BYTES = 20  # where a text poke's bytes begin, behind two lengths
+EVENTS_AT = 5  # where the events begin, of a file's header
+NOTHING = 82  # an event that perf looks at no further: its record of all that was there at first
 FRAME = re.compile(r"#\d+ 0x[0-9a-f]+ in (?P<function>\S+) (?P<file>[^\s():]+):(?P<line>\d+)")
 ASAN = re.compile(r"ERROR: AddressSanitizer: ([\w-]+)")
 UBSAN = re.compile(r"runtime error: (.+)")
+ENDLESS = "takes for ever"
 # Of the sanitizers and the libraries, which do what they are told.
 OTHERS = re.compile(r"compiler-rt|llvm|/usr/|\.\./sysdeps|\./(?:string|stdlib|nptl|csu)/")
 SHOWN = 6  # frames of a stack
@@ -359,6 +374,10 @@ class Wrong:
     stack: tuple = ()
 
     @property
+    def is_endless(self):
+        return self.what == ENDLESS
+
+    @property
     def alike(self):
         """What two have in common that are the same mistake."""
         return self.what, self.function
@@ -370,11 +389,15 @@ class Wrong:
 
     @property
     def words(self):
-        return f"{self.what} in {self.function}: {' < '.join(self.stack[:SHOWN])}"
+        stack = " < ".join(self.stack[:SHOWN])
+        return f"{self.what} in {self.function}: {stack}" if stack else self.what
 
 
-def wrong(text, status):
-    """What a run of perf has done wrong, by what it said and how it ended; or None."""
+def wrong(text, status, endless=False):
+    """What a run of perf has done wrong, by what it said and how it ended; or None.
+
+    endless  it was ended, and said where it was
+    """
     found = ASAN.search(text) or UBSAN.search(text)
     if not found and status >= 0:
         return None
@@ -387,13 +410,21 @@ def wrong(text, status):
     ]
     what = re.sub(r"0x[0-9a-f]+|-?\d+", "N", found[1]) if found else f"status {status}"
     stack = tuple(f"{function} {place}" for function, place in frames)
-    return Wrong(what, frames[0][0] if frames else "?", stack)
+    return Wrong(ENDLESS if endless else what, frames[0][0] if frames else "?", stack)
 
 
-HANGS = Wrong("takes for ever", "?")
+def _ended(process, patience):
+    """(what a process says until it ends, or is ended; whether it was)."""
+    for seconds, number in ((patience, signal.SIGABRT), (GRACE, signal.SIGKILL)):
+        try:
+            return process.communicate(timeout=seconds)[1], number == signal.SIGKILL
+        except subprocess.TimeoutExpired:
+            # The address sanitizer tells where perf is, as if that had aborted.
+            process.send_signal(number)
+    return process.communicate()[1], True
 
 
-def perf_with(where, binary, folder, data, fault=None, patience=HANG):
+def perf_with(where, binary, folder, data, fault=None, patience=None):
     """(what perf says of an input, and how it ends; what it has done wrong)."""
     where.input(folder).write_bytes(data)
     own = {name: str(value or "") for name, value in environment(folder, True, fault).items()}
@@ -406,12 +437,11 @@ def perf_with(where, binary, folder, data, fault=None, patience=HANG):
         stderr=subprocess.PIPE,
     ) as process:
         try:
-            said = process.communicate(timeout=patience)[1].decode(errors="replace")
-        except subprocess.TimeoutExpired:
-            return "", HANGS
+            words, endless = _ended(process, patience or HANG)
         finally:
             process.kill()
-    return f"{said}exit status {process.returncode}\n", wrong(said, process.returncode)
+    said, status = words.decode(errors="replace"), process.returncode
+    return f"{said}exit status {status}\n", wrong(said, status, endless)
 
 
 def accepted(text=None):
@@ -455,6 +485,32 @@ def _as_base(others):
     return f"as the base: {'; '.join(sorted(others))}" if others else ""
 
 
+def _is_whole(poke):
+    """Whether the bytes of a text poke are where it says that they are."""
+    size = perfdata.EVENT.unpack_from(poke)[2]
+    if size < POKE_BYTES or size % 8:
+        return False
+    return POKE_BYTES + sum(struct.unpack_from("<HH", poke, POKE_BYTES - 4)) <= size
+
+
+def without_broken_pokes(data):
+    """A file in which text pokes that perf of the series leaves out are nothing to perf of the
+    base either, which gives up there and does not come to what is wrong behind them.
+    """
+    found = bytearray(data)
+    try:
+        at = perfdata.HEADER.unpack_from(data)[EVENTS_AT]
+        for event in perfdata.parse(data, broken=True).events:
+            if len(event) >= perfdata.EVENT.size:
+                if perfdata.kind_of(event) == perfdata.TEXT_POKE and not _is_whole(event):
+                    struct.pack_into("<I", found, at, NOTHING)
+            at += len(event)
+    except (ValueError, struct.error):
+        # It is no file as perf writes them.
+        return data
+    return bytes(found)
+
+
 class Known:
     """What perf of the base does as well: of a table, or tried once more with that perf, which is
     built when something has been found.
@@ -471,10 +527,21 @@ class Known:
     def has(self, found, where, folder, data):
         if is_known(found, self.table):
             return True
-        other = perf_with(where, self._base(), folder, data)[1]
+        return any(
+            self._does(found, perf_with(where, self._base(), folder, each)[1])
+            for each in dict.fromkeys((data, without_broken_pokes(data)))
+        )
+
+    @staticmethod
+    def _does(found, other):
         # The same access is now out of bounds, now of no memory, by what lies beside it; a function
         # that is called once may be a part of its caller.
-        return bool(other) and bool(set(other.functions[:2]) & set(found.functions[:2]))
+        # Where it is that takes for ever is chance.
+        return bool(other) and (
+            bool(set(other.functions[:2]) & set(found.functions[:2]))
+            or other.is_endless
+            and found.is_endless
+        )
 
 
 # The files that are broken in ways which have a name
@@ -513,6 +580,7 @@ class Fuzzed:
 
     tried: int
     seconds: int
+    reached: int
     crashes: tuple
     hangs: tuple
 
@@ -539,7 +607,7 @@ def fuzz(where, binary, seed, seconds, fault=None):
     limits = ["-m", "none", "-t", f"{PATIENCE}+", "-V", seconds, "-f", where.input(folder)]
     log = paths.LOGS / f"fuzz-{where.folder.name}{f'-{fault}' * bool(fault)}.log"
     status = run(
-        ["afl-fuzz", "-i", begin, "-o", out, *limits, "--", *where.command(binary, folder)],
+        [FUZZER, "-i", begin, "-o", out, *limits, "--", *where.command(binary, folder)],
         log=log,
         what=f"fuzzing: {where.name}",
         env=words,
@@ -552,7 +620,10 @@ def fuzz(where, binary, seed, seconds, fault=None):
     crashes, hangs = (
         tuple(sorted((out / "default" / kind).glob("id*"))) for kind in ("crashes", "hangs")
     )
-    return Fuzzed(int(found["execs_done"]), int(found["run_time"]), crashes, hangs)
+    tried, time, reached = (
+        int(found.get(name, 0)) for name in ("execs_done", "run_time", "edges_found")
+    )
+    return Fuzzed(tried, time, reached, crashes, hangs)
 
 
 @dataclass
@@ -565,40 +636,39 @@ class Found:
     count: int = 1
 
 
-def looked_at(where, binary, inputs, fault=None, patience=HANG):
+def looked_at(where, binary, inputs, fault=None, patience=None):
     """What inputs do when they are tried once more, those alike as one."""
     found: dict = {}
     folder = where.folder / (fault or "fuzz")
     for path in inputs[:LOOKED]:
         data = path.read_bytes()
         said, each = perf_with(where, binary, folder, data, fault, patience)
-        # Of those that take for ever nothing is known but that.
-        key = path if each == HANGS else each and each.alike
-        if key in found:
-            found[key].count += 1
+        if each and each.alike in found:
+            found[each.alike].count += 1
         elif each:
-            found[key] = Found(each, data, said)
+            found[each.alike] = Found(each, data, said)
     return list(found.values())
 
 
 def judge(where, fuzzed, found, known):
     """Results of a run: of how much was tried, and of what the base does not do."""
     least, folder = LEAST * fuzzed.seconds, where.folder / "fuzz"
-    note = f"{fuzzed.tried} in {fuzzed.seconds} s"
+    note = f"{fuzzed.tried} in {fuzzed.seconds} s, which reach {fuzzed.reached} places"
     few = [f"only {note}, not {least}"] if fuzzed.tried < least else []
-    yield _result(f"{where.name}: enough is tried", few, note)
+    shallow = [f"only {note}, not {REACHED}"] if fuzzed.reached < REACHED else []
+    yield _result(f"{where.name}: enough is tried", few + shallow, note)
     others = [each for each in found if known.has(each.wrong, where, folder, each.data)]
     for name, hangs in (("crashes", False), ("takes for ever", True)):
         faults = [
             f"{each.wrong.words}: {each.count} inputs, "
             f"{keep(where, folder, each.data, each.wrong, each.said)}"
             for each in found
-            if each not in others and (each.wrong == HANGS) == hangs
+            if each not in others and each.wrong.is_endless == hangs
         ]
         same = {
             f"{each.wrong.what} in {each.wrong.function}"
             for each in others
-            if (each.wrong == HANGS) == hangs
+            if each.wrong.is_endless == hangs
         }
         yield _result(f"{where.name}: no input {name}", faults, _as_base(same))
 
@@ -618,22 +688,31 @@ FAULTS = (
 )
 
 
+def _found(binary, given, fault, seconds):
+    """(how many inputs were tried, what they do with a fault in perf that they do not without)."""
+    name, _, where = fault
+    hangs, folder = name == "loop", where.folder / name
+    fuzzed = fuzz(where, binary, given[where.unit], seconds, name)
+    inputs = fuzzed.hangs[:LOOKED_LONG] if hangs else fuzzed.crashes
+    return fuzzed.tried, [
+        each.wrong
+        for each in looked_at(where, binary, inputs, name, patience=5)
+        if each.wrong.is_endless == hangs and not perf_with(where, binary, folder, each.data)[1]
+    ]
+
+
 def proof(binary, given, fault):
     """With a fault in perf something has to be found that is not there without it."""
-    name, what, where = fault
-    hangs, folder, patience = name == "loop", where.folder / name, 5
-    fuzzed = fuzz(where, binary, given[where.unit], SOON, name)
-    inputs = fuzzed.hangs[:LOOKED_LONG] if hangs else fuzzed.crashes
-    found = [
-        each.wrong
-        for each in looked_at(where, binary, inputs, name, patience)
-        if (each.wrong == HANGS) == hangs
-        and not perf_with(where, binary, folder, each.data, patience=patience)[1]
-    ]
+    tried = []
+    for seconds in SOON:
+        count, found = _found(binary, given, fault, seconds)
+        tried.append(f"{count} inputs in {seconds} s")
+        if found:
+            break
     yield _result(
-        f"a fault is found: {what}",
-        [] if found else [f"it is not, in {fuzzed.tried} inputs"],
-        f"{found[0].words} in {fuzzed.tried} inputs" if found else "",
+        f"a fault is found: {fault[1]}",
+        [] if found else [f"it is not, by {' and '.join(tried)}"],
+        f"{found[0].words} by {' and '.join(tried)}" if found else "",
     )
 
 
@@ -672,6 +751,9 @@ def parts():
 
 def main(options):
     """`fuzz`: MINUTES of it."""
+    minutes = options.number("MINUTES", MINUTES)
+    # What cannot be built is no failed test.
+    build_perf()
     report = Report().into("fuzz")
-    report.step("perf: fuzzer", lambda: named("perf", results(options.number("MINUTES", MINUTES))))
+    report.step("perf: fuzzer", lambda: named("perf", results(minutes)))
     return report.end()
