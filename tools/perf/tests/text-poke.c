@@ -178,7 +178,7 @@ static void put_poke(struct text_poke_test *t, u64 time, u64 addr,
 	put_sample_id(&t->events, time);
 }
 
-static void put_slot(struct text_poke_test *t, u64 time, u16 flags)
+static void put_slot(struct text_poke_test *t, u64 time, u32 len, u16 flags)
 {
 	const char name[16] = "slot";
 	const u16 type = PERF_RECORD_KSYMBOL_TYPE_OOL;
@@ -186,7 +186,7 @@ static void put_slot(struct text_poke_test *t, u64 time, u16 flags)
 	put_header(&t->events, PERF_RECORD_KSYMBOL, PERF_RECORD_MISC_KERNEL,
 		   8 + 16 + sizeof(name) + SAMPLE_ID_SIZE);
 	put_u64(&t->events, SLOT);
-	put_u32(&t->events, 0x1000);
+	put_u32(&t->events, len);
 	put(&t->events, &type, sizeof(type));
 	put(&t->events, &flags, sizeof(flags));
 	put(&t->events, name, sizeof(name));
@@ -536,12 +536,12 @@ static void make_text(struct text_poke_test *t, u8 *text)
 {
 	const struct isa *isa = t->isa;
 
-	memcpy(text + SITE - TEXT_START, isa->nop, isa->site_len);
+	memcpy(text + (SITE - TEXT_START), isa->nop, isa->site_len);
 	if (t->boot_jumps)
-		isa->jump(text + SITE - TEXT_START, SITE, DETOUR);
-	isa->back(text + SITE - TEXT_START + isa->site_len, SITE + isa->site_len);
-	isa->back(text + DETOUR - TEXT_START, DETOUR);
-	memcpy(text + VECTOR - TEXT_START, isa->eret, isa->eret_len);
+		isa->jump(text + (SITE - TEXT_START), SITE, DETOUR);
+	isa->back(text + (SITE - TEXT_START) + isa->site_len, SITE + isa->site_len);
+	isa->back(text + (DETOUR - TEXT_START), DETOUR);
+	memcpy(text + (VECTOR - TEXT_START), isa->eret, isa->eret_len);
 }
 
 /* A vmlinux with nothing but the loop */
@@ -862,13 +862,13 @@ static int make_slot_file(struct text_poke_test *t, const struct isa *isa)
 	t->ref = 1;
 	t->detour = SLOT;
 	trace_loops(t, 1000, 1500);
-	put_slot(t, 1600, 0);
+	put_slot(t, 1600, 0x1000, 0);
 	len = isa->back(back, SLOT);
 	put_poke(t, 1700, SLOT, zero, len, back, len);
 	poke(t, 2000);
 	trace_loops(t, 3000, 3500);
 	poke(t, 4000);
-	put_slot(t, 4500, PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER);
+	put_slot(t, 4500, 0x1000, PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER);
 	trace_loops(t, 5000, 5500);
 	put_trace(t);
 	return write_data(t, "perf.data");
@@ -1029,13 +1029,42 @@ static int truncated(const struct isa *isa)
 		return end(&t, TEST_FAIL);
 	len = t.events.len;
 	for (at = len - 8; at > len / 2; at -= len / 16 & ~7) {
-		t.events.len = at;
-		if (!ends(&t))
-			return end(&t, TEST_FAIL);
+		/* Between two records, or amid the header of one */
+		for (t.events.len = at; t.events.len <= at + 4; t.events.len += 4) {
+			if (!ends(&t))
+				return end(&t, TEST_FAIL);
+		}
 	}
 	t.events.len = len;
 	memset(t.events.data + t.aux_at - 64, 0, 8);
 	return end(&t, ends(&t) ? TEST_OK : TEST_FAIL);
+}
+
+/* A branch to where a slot may be, of any size, and none has been told of */
+static int unwritten(const struct isa *isa)
+{
+	struct text_poke_test t;
+
+	if (begin(&t, isa))
+		return end(&t, TEST_FAIL);
+	t.ref = 1;
+	t.detour = SLOT + 0x10000;
+	trace_loops(&t, 1000, 1500);
+	put_slot(&t, 1600, 0x7fffffff, 0);
+	poke(&t, 2000);
+	trace_loops(&t, 3000, 3500);
+	put_trace(&t);
+	return end(&t, ends(&t) ? TEST_OK : TEST_FAIL);
+}
+
+static int test__pt_unwritten(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
+{
+	return unwritten(&x86);
+}
+
+static int test__cs_unwritten(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
+{
+	return have_coresight ? unwritten(&arm64) : TEST_SKIP;
 }
 
 static int test__pt_truncated(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
@@ -1097,6 +1126,7 @@ static struct test_case text_poke_tests[] = {
 	TEST_CASE("Lost records and text pokes", lost),
 	TEST_CASE("Broken records of text pokes", broken),
 	TEST_CASE("Intel PT and text pokes, broken files", pt_truncated),
+	TEST_CASE("Intel PT and text pokes, code that is not told of", pt_unwritten),
 	TEST_CASE("Intel PT and text pokes without a reference", pt_no_reference),
 	TEST_CASE_REASON("CoreSight across text pokes", cs, "no CoreSight"),
 	TEST_CASE_REASON("CoreSight, text pokes of a slot", cs_slot, "no CoreSight"),
@@ -1104,6 +1134,7 @@ static struct test_case text_poke_tests[] = {
 	TEST_CASE_REASON("CoreSight and text pokes, few timestamps", cs_sparse, "no CoreSight"),
 	TEST_CASE_REASON("CoreSight and text pokes without kcore", cs_boot, "no CoreSight"),
 	TEST_CASE_REASON("CoreSight and text pokes, broken files", cs_truncated, "no CoreSight"),
+	TEST_CASE_REASON("CoreSight and text pokes, code that is not told of", cs_unwritten, "no CoreSight"),
 	TEST_CASE_REASON("perf inject, CoreSight across text pokes", cs_inject, "no CoreSight"),
 	{ .name = NULL, }
 };
