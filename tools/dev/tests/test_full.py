@@ -19,7 +19,7 @@ from textpoke.checks import full  # noqa: E402
 from textpoke.code import lint  # noqa: E402
 from textpoke.errors import INFRA, Fail  # noqa: E402
 from textpoke.guests import kernel, tests, torture  # noqa: E402
-from textpoke.results import kept, known  # noqa: E402
+from textpoke.results import kept, known, made  # noqa: E402
 from textpoke.results.ktap import FAILED, PASSED, Result  # noqa: E402
 from textpoke.series.patches import Patch  # noqa: E402
 
@@ -149,7 +149,9 @@ class Variants(unittest.TestCase):
     def test_another_kind_is_built_in_its_place(self):
         built = []
         report = mock.Mock(
-            keep=lambda name, function: built.append((name, [each.status for each in function()]))
+            keep=lambda name, function, _: built.append(
+                (name, [each.status for each in function()])
+            )
             or True
         )
         with mock.patch.object(
@@ -165,6 +167,21 @@ class Variants(unittest.TestCase):
                 ("x86: 32 bits: boots", [PASSED]),
             ],
         )
+
+    def test_a_variant_is_made_from_what_it_is_and_not_from_the_others(self):
+        """Else a word about one, or a tool that others use, would have all of them done anew."""
+        found = []
+        report = mock.Mock(
+            keep=lambda name, _, parts: found.append(parts()), parts=lambda name: [name]
+        )
+        for variant in full.Variant("a"), full.Variant("a", append="more"), full.Variant("a"):
+            full._variant(report, "x86", variant)
+        first, second, third = found
+        self.assertEqual(first, third)
+        self.assertNotEqual(first, second)
+        named = {str(path.name) for path in made.closure(*full.JUDGES)}
+        self.assertLessEqual({"kernel.py", "tests.py", "lint.py"}, named)
+        self.assertFalse(named & {"full.py", "fuzz.py", "coverage.py", "deb.py"})
 
     def test_what_a_variant_asks_for_is_there(self):
         for variant in full.VARIANTS:

@@ -211,10 +211,15 @@ def _part(name, variant, title):
 
 
 def _variant(report, name, variant):
+    def parts(name=name):
+        return [report.parts(name), repr(variant)]
+
     prefix, name = f"{name}: {variant.name}", variant.kind or name
-    if report.keep(f"{prefix}: kernel", lambda: _builds(name, variant)):
+    if report.keep(f"{prefix}: kernel", lambda: _builds(name, variant), parts):
         for title in variant.parts:
-            report.keep(f"{prefix}: {title}", lambda title=title: _part(name, variant, title))
+            report.keep(
+                f"{prefix}: {title}", lambda title=title: _part(name, variant, title), parts
+            )
 
 
 def _variants(report, name):
@@ -250,7 +255,11 @@ def _suites(report, names):
                 return report.keep(
                     f"{name}: Linux {source.package}: {title}",
                     lambda: _on(source, name, step),
-                    lambda: [report.parts(name), patches.variant_files()],
+                    lambda: [
+                        report.parts(name),
+                        patches.variant_files(),
+                        made.modules("checks.suites"),
+                    ],
                 )
 
             if keep("kernel", ""):
@@ -286,7 +295,11 @@ def _packages(report, names):
             prefix = f"{name}: package {flavour}{' with debug information' * debug}"
 
             def parts(name=name):
-                return [report.parts(name), list(made.folder(deb.OURS))]
+                return [
+                    report.parts(name),
+                    made.modules("packages.installed"),
+                    list(made.folder(deb.OURS)),
+                ]
 
             built = report.keep(
                 f"{prefix}: built",
@@ -343,7 +356,7 @@ def _building(name):
         made.base(),
         list(made.configuration(name)),
         made.environment(),
-        made.modules("guests.kernel", "checks.full"),
+        made.modules("guests.kernel"),
         made.packages(*host.BUILD, *arch.compiler_packages),
         list(made.programs("make", f"{arch.cross}gcc", f"{arch.cross}ld")),
     ]
@@ -387,6 +400,21 @@ def everything():
     ]
 
 
+# The code of an architecture's steps, which the table of variants is no part of.
+JUDGES = (
+    "guests.kernel",
+    "guests.tests",
+    "guests.torture",
+    "guests.endings",
+    "records.run",
+    "results.report",
+    "code.lint",
+    "code.offcost",
+    "code.unwatched",
+    "code.worldswitch",
+)
+
+
 def parts_of(arch):
     """What an architecture's steps are made from; those of none, from everything."""
     if arch not in arches.ARCHES:
@@ -395,7 +423,9 @@ def parts_of(arch):
     own = [list(made.architecture(each, OTHER_TOOLS)) for each in (arch, *kinds)]
     return [
         own,
-        made.modules("checks.full"),
+        made.modules(*JUDGES),
+        # The whole of it uses every module there is.
+        [paths.DEV / "textpoke/checks/check.py"],
         [check.UNIT_TESTS / "test_boot.py", paths.DEV / "tp", paths.DEV / "sparse.sh"],
     ]
 
@@ -420,12 +450,20 @@ def main(options):
     for name in backends:
         _variants(report, name)
     for name in backends:
-        report.keep(f"{name}: coverage", lambda name=name: coverage.coverage(name))
+        report.keep(
+            f"{name}: coverage",
+            lambda name=name: coverage.coverage(name),
+            lambda name=name: [report.parts(name), made.modules("checks.coverage")],
+        )
     for name in names:
         report.step(
             f"{name}: cases",
             lambda name=name: check.named(name, cases.cases(name)),
-            parts=lambda name=name: [report.parts(name), list(made.folder(cases.FOLDER))],
+            parts=lambda name=name: [
+                report.parts(name),
+                made.modules("checks.cases"),
+                list(made.folder(cases.FOLDER)),
+            ],
         )
     for name in [name for name in names if name not in backends]:
         report.keep(f"{name}: clang", lambda name=name: _clang_boots(name))
