@@ -49,10 +49,11 @@ probes()
 	echo 1 >$TRACING/events/kprobes/enable
 }
 
-# A program of BPF, for as long as perf records: perf knows the code of those that are there when it
-# begins. The workload has it call another or not.
+# A program of BPF, if there is what loads it, for as long as perf records: perf knows the code of
+# those that are there when it begins. The workload has it call another or not.
 program_begin()
 {
+	which bpf >/dev/null || return 0
 	bpf hrtimer_start >"$DIR/program" &
 	PROGRAM=$!
 	export PROGRAM
@@ -65,11 +66,13 @@ program_begin()
 
 program_end()
 {
+	[ -n "$PROGRAM" ] || return 0
 	kill "$PROGRAM" && rm "$DIR/program"
 }
 
 tail_call()
 {
+	[ -n "$PROGRAM" ] || return 0
 	case $1 in
 	1) kill -USR1 "$PROGRAM" ;;
 	0) kill -USR2 "$PROGRAM" ;;

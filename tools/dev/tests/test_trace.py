@@ -319,6 +319,8 @@ class Words(unittest.TestCase):
         parts = recording(*changes, poke(40, BASE + 8, b"\x90", b"\xcc"))
         with mock.patch.object(PerfData, "programs", lambda _: [(BASE, b"12345678")]):
             for machine in trace.MACHINES.values():
+                if not machine.unit:
+                    continue
                 self.assertEqual(trace.program_faults(text, parts, machine), [])
                 less = text | {"programs": trace.PROGRAMS - 1, "early": 2}
                 found = trace.program_faults(less, parts, machine)
@@ -396,7 +398,6 @@ class Half(unittest.TestCase):
             {
                 "what is executed is what the records say": ktap.FAILED,
                 "enough is executed and changed": ktap.FAILED,
-                "a program of BPF is executed": ktap.PASSED,
             },
         )
 
@@ -729,7 +730,9 @@ LOADS=" 11 12"
         self.assertTrue(perf.endswith(f"-- job --workload {self.place}/d 3 cpus"), perf)
 
     def test_nothing_is_recorded_without_the_program(self):
-        stubs = self.STUBS.replace(" program_begin", "") + "bpf() { echo >&3 bpf $*; }\n"
+        stubs = self.STUBS.replace(" program_begin", "") + (
+            "bpf() { echo >&3 bpf $*; }\nwhich() { true; }\n"
+        )
         found = self.did(f"{self.place}/d", "1", stubs=stubs)
         self.assertIn("bpf hrtimer_start", found)
         self.assertEqual([line for line in found if line.startswith("perf ")], [])
