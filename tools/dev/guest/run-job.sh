@@ -32,7 +32,6 @@ load()
 	done
 }
 
-# Static keys: statistics of the scheduler and of BPF, and tracepoints.
 # Ends with everything on, so that the text at the end differs from the start.
 change_text()
 {

@@ -321,9 +321,11 @@ class Words(unittest.TestCase):
             for machine in trace.MACHINES.values():
                 if not machine.unit:
                     continue
-                self.assertEqual(trace.program_faults(text, parts, machine), [])
+                own = mock.Mock(machine=machine)
+                whole = trace.Trace(own, None, None, parts, None)
+                self.assertEqual(trace.program_faults(whole, text), [])
                 less = text | {"programs": trace.PROGRAMS - 1, "early": 2}
-                found = trace.program_faults(less, parts, machine)
+                found = trace.program_faults(whole, less)
                 self.assertEqual(len(found), 2 if machine.jumps else 1)
 
     def test_a_profile_counts_what_was_executed_and_enough(self):

@@ -465,15 +465,17 @@ def size_faults(text, branches=None, size=SHORT):
     ]
 
 
-def program_faults(text, parts, machine):
+def program_faults(trace, text):
     """A program of BPF has to be executed while the trace is on, and to change where it may."""
-    records = parts.records()[text["early"] : text["early"] + text["crossed"]]
+    programs, jumps = list(trace.parts.programs()), trace.own.machine.jumps
     changes = sum(
-        addr <= each.addr < addr + len(code) for each in records for addr, code in parts.programs()
+        addr <= each.addr < addr + len(code)
+        for each in crossed(trace, text)
+        for addr, code in programs
     )
     checks = (
         (text["programs"] < PROGRAMS, f"only {text['programs']} pieces of it, not {PROGRAMS}"),
-        (machine.jumps and changes < 2, f"only {changes} of its changes were crossed, not 2"),
+        (jumps and changes < 2, f"only {changes} of its changes were crossed, not 2"),
     )
     return [words for wrong, words in checks if wrong]
 
@@ -624,8 +626,7 @@ def judge(seen, size=SHORT):
         yield _result("every branch is decoded as it was executed", branch_faults(branches))
     yield _result("enough is executed and changed", size_faults(text, branches, size))
     if trace.own.machine.unit:
-        faults = program_faults(text, parts, trace.own.machine)
-        yield _result("a program of BPF is executed", faults)
+        yield _result("a program of BPF is executed", program_faults(trace, text))
 
 
 def _injected(seen, decoder, whose):
