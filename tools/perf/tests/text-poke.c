@@ -1016,7 +1016,8 @@ static bool ends(struct text_poke_test *t)
 	if (!WIFEXITED(ret))
 		return false;
 	ret = WEXITSTATUS(ret);
-	return ret != 124 && (ret < 128 || ret > 128 + 31);
+	/* From 124 on it is timeout that has failed, or could not run perf */
+	return ret < 124 || ret > 128 + 31;
 }
 
 /* Files that end anywhere, and records without a length */
@@ -1025,7 +1026,8 @@ static int truncated(const struct isa *isa)
 	struct text_poke_test t;
 	size_t len, at;
 
-	if (make_file(&t, isa, 1))
+	/* What is broken then is whole at first */
+	if (make_file(&t, isa, 1) || decode(&t, "perf.data") || compare(&t) != TEST_OK)
 		return end(&t, TEST_FAIL);
 	len = t.events.len;
 	for (at = len - 8; at > len / 2; at -= len / 16 & ~7) {
