@@ -523,7 +523,7 @@ static int one_pass(void)
 	return ask_all();
 }
 
-/* Steps b and c, but for those inside. */
+/* Each thread traps. Those inside have not been waited for. */
 static int all_trap(void)
 {
 	int clean = 0, err = 0;
@@ -551,6 +551,24 @@ static int all_leave(void)
 	for (int i = 0; i < guard.nr_threads && !err; i++)
 		err = await(i, true);
 	return err;
+}
+
+/*
+ * Steps b and c. A thread inside that traps no more has not said that it has
+ * left, and would not be kept out: all are asked anew.
+ */
+static int all_outside(enum user_patch_omission omit)
+{
+	int err;
+
+	for (;;) {
+		err = all_trap();
+		if (!err && omit != USER_PATCH_OMIT_WAIT)
+			err = all_leave();
+		if (err || !any(UNGUARDED))
+			return err;
+		guard.cost.again++;
+	}
 }
 
 /* Other code in these pages is executed while they can be written. */
@@ -608,9 +626,7 @@ static int replace_guarded(const struct user_patch *p)
 	while (!busy_trylock())
 		sched_yield();
 	gate(true);
-	err = all_trap();
-	if (!err && p->omit != USER_PATCH_OMIT_WAIT)
-		err = all_leave();
+	err = all_outside(p->omit);
 	if (!err)
 		err = replace(p);
 	events_disable();

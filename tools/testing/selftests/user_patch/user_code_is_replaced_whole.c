@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "../kselftest.h"
@@ -30,6 +31,7 @@
 #define SECONDS_MAX	20
 #define TIMEOUT_MS	60000
 #define IMPATIENT_MS	100
+#define LEAVING_MS	2000
 
 static double now_seconds(void)
 {
@@ -268,13 +270,13 @@ static bool is_version(int version)
 }
 
 /* Code as it was, and no thread waits any more. */
-static void gives_up(const char *name)
+static void gives_up(const char *name, unsigned int timeout_ms)
 {
 	struct user_patch p = next_patch();
 	struct user_patch_cost cost;
 	int err;
 
-	p.timeout_ms = IMPATIENT_MS;
+	p.timeout_ms = timeout_ms;
 	err = user_patch_apply(&p, &cost);
 	call_victim();
 	ksft_test_result(err == -ETIMEDOUT &&
@@ -305,22 +307,54 @@ static void *stay_inside(void *arg)
 	return arg;
 }
 
+/* What it interrupts goes on with SIGTRAP blocked. */
+static void block_interrupted(int sig, siginfo_t *info, void *context)
+{
+	(void)sig;
+	(void)info;
+	sigaddset(&((ucontext_t *)context)->uc_sigmask, SIGTRAP);
+}
+
+/* When the patch waits for the thread to leave, and for nothing else. */
+static void *block_inside(void *arg)
+{
+	struct sigaction act = {
+		.sa_sigaction	= block_interrupted,
+		.sa_flags	= SA_SIGINFO | SA_RESTART,
+	};
+	double start = now_seconds();
+
+	sigfillset(&act.sa_mask);
+	sigaction(SIGUSR1, &act, NULL);
+	/* A question ends a sleep, and a handler what was blocked in it. */
+	while (now_seconds() < start + LEAVING_MS / 2e3)
+		usleep(STORE_US);
+	while (now_seconds() < start + LEAVING_MS / 1e3) {
+		pthread_kill(*(pthread_t *)arg, SIGUSR1);
+		usleep(STORE_US);
+	}
+	return arg;
+}
+
 /* It goes with the process: nothing else gets it out. */
 static void gives_up_on_a_thread_that_stays(void)
 {
-	pthread_t thread;
+	pthread_t thread, blocker;
 
 	create(&thread, stay_inside, NULL);
 	/* Until it is there; were it not, the patch would succeed. */
 	usleep(100000);
-	gives_up("a_thread_that_stays_is_not_cut_off");
+	gives_up("a_thread_that_stays_is_not_cut_off", IMPATIENT_MS);
+	create(&blocker, block_inside, &thread);
+	gives_up("a_thread_that_traps_no_more_has_not_left", LEAVING_MS);
+	pthread_join(blocker, NULL);
 }
 
 static void gives_up_on_a_thread_that_does_not_trap(void)
 {
 	start(block_traps, 1);
 	usleep(100000);
-	gives_up("a_thread_that_does_not_trap_is_not_trusted");
+	gives_up("a_thread_that_does_not_trap_is_not_trusted", IMPATIENT_MS);
 	join_all();
 }
 
@@ -368,7 +402,7 @@ int main(void)
 	if (err)
 		ksft_exit_skip("no breakpoints on instructions that raise signals: %s\n",
 			       strerror(-err));
-	ksft_set_plan(10);
+	ksft_set_plan(11);
 	slow = slow_spins();
 	mixture_is_seen(USER_PATCH_OMIT_GUARD, worker,
 			"without_a_guard_there_are_mixtures");
