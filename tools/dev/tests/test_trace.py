@@ -306,6 +306,15 @@ class Words(unittest.TestCase):
         for name in good:
             self.assertEqual(len(trace.branch_faults(good | {name: 1})), 1, name)
 
+    def test_a_path_with_a_gap_is_a_fault(self):
+        for size, gaps, faults in (
+            (trace.SHORT, 0, 0),
+            (trace.SHORT, 1, 1),
+            (trace.LONG, 1, 0),
+            (trace.LONG, 2, 1),
+        ):
+            self.assertEqual(len(trace.path_faults({"gaps": gaps}, size)), faults, (size, gaps))
+
     def test_a_run_in_which_little_happens_is_a_fault(self):
         for size in trace.SHORT, trace.LONG:
             text, branches = {"crossed": size.records}, {"executed": size.executed}

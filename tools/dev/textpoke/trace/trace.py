@@ -450,6 +450,14 @@ def branch_faults(found):
     return [f"{count} {words}" for count, words in checks if count]
 
 
+def path_faults(log, size=SHORT):
+    """A CPU goes where its instructions lead, but for one that has come up again."""
+    most = 1 if "cpus" in size.more else 0
+    if log["gaps"] <= most:
+        return []
+    return [f"{log['gaps']} times a CPU was where nothing leads, not {most}"]
+
+
 def size_faults(text, branches=None, size=SHORT):
     """A run in which little happened shows little."""
     executed, what = (
@@ -624,6 +632,7 @@ def judge(seen, size=SHORT):
     if branches:
         _show(branches, parts, names)
         yield _result("every branch is decoded as it was executed", branch_faults(branches))
+        yield _result("what is executed is a path", path_faults(trace.log, size))
     yield _result("enough is executed and changed", size_faults(text, branches, size))
     if trace.own.machine.unit:
         yield _result("a program of BPF is executed", program_faults(trace, text))
