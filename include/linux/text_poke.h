@@ -248,6 +248,7 @@ void text_poke_wait_for_tasks(void);
 bool text_poke_is_dying(unsigned long addr);
 bool text_poke_handle_trap(struct pt_regs *regs);
 void text_poke_barrier(void);
+bool text_poke_has_given_up(void);
 void text_poke_failed(const char *what, const void *where, int error);
 void text_poke_settle(void);
 void text_poke_cpu_online(void);
@@ -459,6 +460,7 @@ void arch_text_poke_slot(const struct text_poke_site *site, void *slot);
 #else /* !CONFIG_TEXT_POKE */
 
 static inline void text_poke_barrier(void) { }
+static inline bool text_poke_has_given_up(void) { return false; }
 static inline void text_poke_settle(void) { }
 static inline void text_poke_cpu_online(void) { }
 

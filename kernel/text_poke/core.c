@@ -546,7 +546,7 @@ static bool may_be_text(void *addr, size_t len)
  * True if no other CPU can be running the text at @addr: because there is no
  * other CPU yet, or because it belongs to a module that is being loaded.
  */
-static bool nobody_runs(void *addr)
+static bool no_cpu_runs(void *addr)
 {
 	return system_state == SYSTEM_BOOTING ||
 	       !kernel_text_address((unsigned long)addr);
@@ -575,7 +575,7 @@ int text_poke_early(void *addr, const void *old, const void *new, size_t len)
 
 	if (!may_be_text(addr, len))
 		return -ENXIO;
-	if (!nobody_runs(addr)) {
+	if (!no_cpu_runs(addr)) {
 		text_poke_warn("too late for an early poke", addr);
 		return -EBUSY;
 	}
@@ -603,4 +603,17 @@ void text_poke_barrier(void)
 {
 	mutex_lock(&text_mutex);
 	mutex_unlock(&text_mutex);
+}
+
+/**
+ * text_poke_has_given_up - whether text cannot be changed any more
+ *
+ * A batch could not be rolled back.  Each change from then on fails with -EIO and
+ * has changed nothing.
+ *
+ * Context: Any.  It does not become false again.
+ */
+bool text_poke_has_given_up(void)
+{
+	return READ_ONCE(text_poke_stuck);
 }

@@ -10,7 +10,7 @@
  * with a store of the tail, if there is one, while RECORDED.  Without an event
  * the second sync leads from SYNCED to LEFT.  What is stored must be flushed
  * before the next sync, at the address that executes and with the alias gone;
- * a sync must have been through every CPU that was online before and after it;
+ * a sync must have been through every CPU that was online before and after it,
  * or have left it alone in user mode, where no CPU may come to a site; perf must
  * have been told of what was recorded since the last one; and all of it happens
  * with text_mutex held.  While a site traps the poker is not preempted, and while

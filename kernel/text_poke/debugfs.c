@@ -31,7 +31,7 @@ static const struct {
 
 static u64 read_counter(const u64 *value)
 {
-	/* Written under text_mutex; an old value is as good, or half of one */
+	/* Written under text_mutex: it may be old and, on 32 bits, torn. */
 	return data_race(*value);
 }
 

@@ -4,8 +4,6 @@
  *
  * The core and its runtime checker both call this, and it calls neither.
  */
-#define pr_fmt(fmt) "text_poke: " fmt
-
 #include <linux/bug.h>
 #include <linux/lockdep.h>
 #include <linux/memory.h>
@@ -31,9 +29,11 @@ void text_poke_warn(const char *what, const void *where)
 {
 	if (is_replaced(warn))
 		text_poke_replaced.warn(what, where);
-	else
+	else if (where)
 		WARN_RATELIMIT(1, "text_poke: %s, at %pS\n", what,
 			       where);
+	else
+		WARN_RATELIMIT(1, "text_poke: %s\n", what);
 }
 
 #ifdef CONFIG_PERF_EVENTS

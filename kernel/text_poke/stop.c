@@ -32,6 +32,7 @@
 #include <linux/stop_machine.h>
 #include <linux/text_poke.h>
 
+#include "batch.h"
 #include "debug.h"
 #include "fault.h"
 #include "internal.h"
@@ -231,14 +232,16 @@ static int stop_for(struct text_poke_stop *stop,
 	return 0;
 }
 
-static void count(unsigned int nr, int ret)
+static void count(const struct text_poke_change *changes, unsigned int nr,
+		  int ret)
 {
 	if (!ret)
 		text_poke_stats.pokes += nr;
 	else
 		text_poke_stats.rolled_back++;
 	if (ret == -EIO)
-		text_poke_warn("cannot roll back, text stays as it is", NULL);
+		text_poke_warn("cannot roll back, text stays as it is",
+			       changes->addr);
 }
 
 /**
@@ -253,7 +256,8 @@ static void count(unsigned int nr, int ret)
  * Context: Process context, may sleep; text_mutex held, and, taken before it,
  * cpus_read_lock().
  * Return: 0 or one of the errors listed in <linux/text_poke.h>: all changes are
- * made or none is, but for -EIO.
+ * made or none is, but for -EIO.  If a stop cannot be taken back, nothing traps,
+ * and what comes later is done.
  */
 int text_poke_stopped(struct text_poke_change *changes, unsigned int nr)
 {
@@ -266,6 +270,12 @@ int text_poke_stopped(struct text_poke_change *changes, unsigned int nr)
 	}
 	if (!nr)
 		return 0;
+	if (text_poke_stuck)
+		return -EIO;
+	if (text_poke_batch.nr) {
+		text_poke_warn("a batch is queued", site_at(0)->addr);
+		return -EBUSY;
+	}
 	ret = check_changes(changes, nr);
 	if (ret) {
 		text_poke_stats.refused++;
@@ -277,6 +287,6 @@ int text_poke_stopped(struct text_poke_change *changes, unsigned int nr)
 	stop.listening = perf_text_poke_enabled();
 	ret = stop_for(&stop, changes, nr);
 	text_poke_batch_ends();
-	count(nr, ret);
+	count(changes, nr, ret);
 	return ret;
 }

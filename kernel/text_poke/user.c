@@ -20,11 +20,14 @@
  */
 void text_poke_failed(const char *what, const void *where, int error)
 {
+	/* Any part of a batch that could not be rolled back may be there. */
+	const char *how = error == -EIO ? "may have changed" : "unchanged";
+
 	KUNIT_STATIC_STUB_REDIRECT(text_poke_failed, what, where, error);
 
 	if (where)
-		WARN_RATELIMIT(1, "%s at %pS: error %d, unchanged\n", what,
-			       where, error);
+		WARN_RATELIMIT(1, "%s at %pS: error %d, %s\n", what, where,
+			       error, how);
 	else
-		WARN_RATELIMIT(1, "%s: error %d, unchanged\n", what, error);
+		WARN_RATELIMIT(1, "%s: error %d, %s\n", what, error, how);
 }

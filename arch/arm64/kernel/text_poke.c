@@ -84,7 +84,7 @@
 #include <asm/ptrace.h>
 #include <asm/sections.h>
 
-/* Behind the vectors, which are entry code. */
+/* From the vectors, which are entry code and cannot trap, to the handler. */
 struct text_poke_function arch_text_poke_trap_path[] __ro_after_init = {
 	{ el1h_64_sync_handler },
 	{ el1_brk64 },

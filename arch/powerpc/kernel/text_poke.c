@@ -274,6 +274,10 @@ static const char *const no_trap_names[] __initconst = {
 	"mce_handle_derror",
 	"mce_find_instr_ea_and_phys",
 	"mce_handle_ue_error",
+	"mce_common_process_ue",
+	"analyse_instr",
+	"__find_linux_pte",
+	"arch_irq_work_raise",
 	"addr_to_pfn",
 	"flush_and_reload_slb",
 	"flush_erat",
@@ -289,6 +293,8 @@ static const char *const no_trap_names[] __initconst = {
 	"hmi_handle_debugtrig",
 	"opal_hmi_exception_early",
 	"opal_hmi_exception_early2",
+	"opal_handle_hmi",
+	"opal_handle_hmi2",
 	"wait_for_subcore_guest_exit",
 	"wait_for_tb_resync",
 	"opal_call",
@@ -348,8 +354,34 @@ static const char *const no_trap_names[] __initconst = {
 #endif
 };
 
-static struct text_poke_function no_trap[ARRAY_SIZE(no_trap_names)] __ro_after_init;
+/* With room for what the compiler splits off. */
+static struct text_poke_function no_trap[2 * ARRAY_SIZE(no_trap_names)] __ro_after_init;
 static unsigned int nr_no_trap __ro_after_init;
+
+static void __init add_no_trap(unsigned long start)
+{
+	struct text_poke_function *function = &no_trap[nr_no_trap];
+
+	if (WARN_ON(nr_no_trap == ARRAY_SIZE(no_trap)) ||
+	    !kallsyms_lookup_size_offset(start, &function->size, NULL))
+		return;
+	function->start = (void *)start;
+	nr_no_trap++;
+}
+
+/* What the compiler splits off has the name of its function, a dot and more. */
+static int __init add_split_off(void *unused, const char *name,
+				unsigned long start)
+{
+	size_t len = strcspn(name, ".");
+	unsigned int i;
+
+	for (i = 0; name[len] && i < ARRAY_SIZE(no_trap_names); i++)
+		if (!strncmp(no_trap_names[i], name, len) &&
+		    !no_trap_names[i][len])
+			add_no_trap(start);
+	return 0;
+}
 
 /* ftrace looks for them before initcalls do. */
 void __init text_poke_find_untrappable(void)
@@ -359,15 +391,12 @@ void __init text_poke_find_untrappable(void)
 	if (nr_no_trap)
 		return;
 	for (i = 0; i < ARRAY_SIZE(no_trap_names); i++) {
-		struct text_poke_function *function = &no_trap[nr_no_trap];
 		unsigned long start = kallsyms_lookup_name(no_trap_names[i]);
 
-		if (!start ||
-		    !kallsyms_lookup_size_offset(start, &function->size, NULL))
-			continue;
-		function->start = (void *)start;
-		nr_no_trap++;
+		if (start)
+			add_no_trap(start);
 	}
+	kallsyms_on_each_symbol(add_split_off, NULL);
 }
 
 static int __init find_no_trap(void)
@@ -473,8 +502,8 @@ static __always_inline bool is_others_trap(const struct pt_regs *regs)
  * that, or the page table, take an interrupt, it is not to find interrupts enabled
  * and do so itself.  Nothing becomes pending meanwhile, for MSR[EE] stays off.
  *
- * As for interrupt_handler functions, entry code could not reach it among noinstr
- * text.
+ * Marked as interrupt handlers are, and not noinstr: .noinstr.text is too far from
+ * the entry code for a branch.
  *
  * Context: The trap's entry code, MSR[EE] and MSR[RI] off.
  * Return: true if @regs say how to go on; false if the trap is not the core's.

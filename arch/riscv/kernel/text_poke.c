@@ -209,7 +209,10 @@ bool arch_text_poke_maybe_bug(const struct text_poke_site *site)
 	return is_trap(site->old) && !has_probe(site->addr);
 }
 
-/* A trap is that of a probe, over which a longer instruction goes, or BUG(). */
+/*
+ * A breakpoint in the old text is a kprobe's, behind which the tracer changes the
+ * rest of the instruction, or that of BUG(), which is refused.
+ */
 bool arch_text_poke_replaceable(const struct text_poke_site *site)
 {
 	u32 insn = read_insn(site->old, site->len);
@@ -289,7 +292,7 @@ void arch_text_poke_flush(void *addr, size_t len)
 	local_flush_icache_all();
 }
 
-/* Nor is the alias of any use from here on: a sync follows each pass. */
+/* This CPU forgets the alias, too: a sync follows each pass, and ends its use. */
 void arch_text_poke_sync_cpu(void)
 {
 	riscv_text_forget();

@@ -246,6 +246,28 @@ static void probes_within_a_jump_come_with_others(struct kunit *test)
 	unregister_and_wait(test);
 }
 
+/* Where it was disarmed, or never armed, the text is the jump's. */
+static void disabled_probes_within_a_jump_go_alone(struct kunit *test)
+{
+	void *jump = kunit_kmalloc(test, text_len(), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, jump);
+	register_jumps(test, 1);
+	memcpy(jump, sites, text_len());
+	probes[1].addr = addr_of(0, 1);
+	probes[1].flags = KPROBE_FLAG_DISABLED;
+	KUNIT_ASSERT_EQ(test, 0, register_kprobe(&probes[1]));
+	unregister_kprobe(&probes[1]);
+	KUNIT_EXPECT_EQ(test, 0, memcmp(sites, jump, text_len()));
+
+	probes[1].flags = 0;
+	KUNIT_ASSERT_EQ(test, 0, register_kprobe(&probes[1]));
+	expect_hits(test, 2);
+	unregister_kprobes(all, 2);
+	wait_for_kprobe_optimizer();
+	KUNIT_EXPECT_TRUE(test, is_as_before());
+}
+
 /* It is enabled for one that never is: the next one there fails. */
 static void jumps_of_none_go(struct kunit *test)
 {
@@ -278,6 +300,7 @@ static struct kunit_case probe_cases[] = {
 	KUNIT_CASE(what_waits_for_the_optimizer_goes_at_once),
 	KUNIT_CASE(the_switch_takes_jumps_at_once),
 	KUNIT_CASE(probes_within_a_jump_come_with_others),
+	KUNIT_CASE(disabled_probes_within_a_jump_go_alone),
 	KUNIT_CASE(jumps_of_none_go),
 #endif
 	{}

@@ -24,7 +24,7 @@
  * On the way off no task needs to be waited for: one between the two has
  * executed an mflr or a nop, before a nop.  The batch of the bl has ended before
  * the mflr goes, so that no CPU executes a bl that is gone after a nop that is
- * new.  tools/verification/text_poke/spin/powerpc.pml is the proof.  What a
+ * new.  tools/verification/text_poke/spin/powerpc.pml is a model of it.  What a
  * tracer calls changes in the bl alone.
  *
  * mflr is not of the patch class, so it is always exchanged behind a guard: nop,

@@ -125,6 +125,8 @@ int main(void)
 	pthread_create(&thread, NULL, spin, NULL);
 	pin(0);
 	put(T "tracing_on", "0");
+	/* Else a slow CPU makes more groups of what it arms, each of three syncs. */
+	put(D "text_poke/arming_ns", "1000000000");
 	/* Notes the tasks' names, which a tracer need not begin then. */
 	put(T "events/sched/sched_switch/enable", "1");
 	nr = add_probes();
