@@ -15,6 +15,7 @@
  * executes of the new instruction.
  */
 
+#include <byteswap.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -38,6 +39,8 @@
 #include "event.h"
 #include "header.h"
 #include "intel-pt.h"
+#include "memswap.h"
+#include "session.h"
 #include "tests.h"
 #include "util.h"
 
@@ -106,6 +109,8 @@ struct text_poke_test {
 	bool		boot_jumps; /* vmlinux has the jump, the kernel the nop */
 	bool		foreign_time;
 	bool		sparse;
+	bool		no_index;
+	u64		astray; /* So far from the trace the index leads */
 	struct branch	expected[MAX_BRANCHES];
 	unsigned int	nr_expected;
 	struct branch	found[MAX_BRANCHES];
@@ -647,7 +652,8 @@ static int write_data(struct text_poke_test *t, const char *name)
 	int err;
 
 	__set_bit(HEADER_ARCH, header.adds_features);
-	__set_bit(HEADER_AUXTRACE, header.adds_features);
+	if (!t->no_index)
+		__set_bit(HEADER_AUXTRACE, header.adds_features);
 	put(&buf, &header, sizeof(header));
 	put_u64(&buf, AUX_ID);
 	put_u64(&buf, DUMMY_ID);
@@ -658,7 +664,7 @@ static int write_data(struct text_poke_test *t, const char *name)
 	put_u32(&buf, sizeof(t->isa->uname));
 	put(&buf, t->isa->uname, sizeof(t->isa->uname));
 	put_u64(&buf, 1);
-	put_u64(&buf, data_at + t->aux_at);
+	put_u64(&buf, data_at + t->aux_at + t->astray);
 	put_u64(&buf, sizeof(struct perf_record_auxtrace));
 	err = write_file(t, name, &buf);
 	zfree(&buf.data);
@@ -1001,6 +1007,49 @@ static int test__broken(struct test_suite *test __maybe_unused, int subtest __ma
 }
 
 /*
+ * In the other byte order a record is turned round before it is looked at, but not
+ * what is behind it
+ */
+static int test__swapped(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY,
+		.size = bswap_32(sizeof(attr)), .sample_type = PERF_SAMPLE_IP, .text_poke = 1,
+	};
+	struct perf_file_section ids = {};
+	const u64 attr_size = sizeof(attr) + sizeof(ids);
+	struct perf_file_header header = {
+		.magic = 0x32454c4946524550ULL, .size = sizeof(header), .attr_size = attr_size,
+		.attrs = { .offset = sizeof(header), .size = attr_size },
+		.data = { .offset = sizeof(header) + attr_size, .size = 8 + 24 },
+	};
+	struct text_poke_test t;
+	struct buf buf = {};
+	int err;
+
+	if (begin(&t, &x86))
+		return end(&t, TEST_FAIL);
+	mem_bswap_64(&header, offsetof(struct perf_file_header, adds_features));
+	perf_event__attr_swap(&attr);
+	attr.size = bswap_32(sizeof(attr));
+	put(&buf, &header, sizeof(header));
+	put(&buf, &attr, sizeof(attr));
+	put(&buf, &ids, sizeof(ids));
+	put_header(&buf, bswap_32(PERF_RECORD_TEXT_POKE), bswap_16(PERF_RECORD_MISC_KERNEL),
+		   bswap_16(8));
+	put_header(&buf, bswap_32(PERF_RECORD_LOST), 0, bswap_16(24));
+	put_u64(&buf, 0);
+	put_u64(&buf, bswap_64(7));
+	err = write_file(&t, "perf.data", &buf);
+	zfree(&buf.data);
+	if (err || run_perf(&t, "out", "script -i %s", in_dir(&t, "perf.data")))
+		return end(&t, TEST_FAIL);
+	read_said(&t);
+	return end(&t, said(&t, "1 records of changed kernel text are broken") == 1 ?
+		       TEST_OK : TEST_FAIL);
+}
+
+/*
  * perf ends by itself, by whatever error: not by a signal, which the shell adds
  * to 128, nor by timeout
  */
@@ -1020,7 +1069,29 @@ static bool ends(struct text_poke_test *t)
 	return ret < 124 || ret > 128 + 31;
 }
 
-/* Files that end anywhere, and records without a length */
+/* Records without a length, and trace that is nowhere */
+static bool ends_misled(struct text_poke_test *t)
+{
+	const u64 astray[] = { t->trace.len + 48, 1 << 20, 1ULL << 40, -8192ULL, -(1ULL << 40) };
+	const u64 before = -sizeof(struct perf_record_auxtrace);
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(astray); i++) {
+		t->astray = astray[i];
+		if (!ends(t))
+			return false;
+	}
+	t->astray = 0;
+	/* The next record would be the same one */
+	memcpy(t->events.data + t->aux_at + sizeof(struct perf_event_header), &before,
+	       sizeof(before));
+	if (!ends(t))
+		return false;
+	memset(t->events.data + t->aux_at - 64, 0, 8);
+	return ends(t);
+}
+
+/* Files that end anywhere, or lead anywhere */
 static int truncated(const struct isa *isa)
 {
 	struct text_poke_test t;
@@ -1041,8 +1112,7 @@ static int truncated(const struct isa *isa)
 	if (!ends(&t))
 		return end(&t, TEST_FAIL);
 	t.events.len = len;
-	memset(t.events.data + t.aux_at - 64, 0, 8);
-	return end(&t, ends(&t) ? TEST_OK : TEST_FAIL);
+	return end(&t, ends_misled(&t) ? TEST_OK : TEST_FAIL);
 }
 
 /* A branch to where a slot may be, of any size, and none has been told of */
@@ -1072,6 +1142,34 @@ static int test__cs_unwritten(struct test_suite *test __maybe_unused, int subtes
 	return have_coresight ? unwritten(&arm64) : TEST_SKIP;
 }
 
+/* perf says that it has not seen all changes before it began to decode */
+static int test__unread(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
+{
+	const u32 types[] = { 0, PERF_RECORD_COMPRESSED };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(types); i++) {
+		const u16 size = types[i] ? sizeof(struct perf_event_header) : 0;
+		struct text_poke_test t;
+
+		if (begin(&t, &x86))
+			return end(&t, TEST_FAIL);
+		t.ref = 1;
+		poke(&t, 2000);
+		/* Two rounds: what is before the first is decoded before the file is read on */
+		put_header(&t.events, PERF_RECORD_FINISHED_ROUND, 0, 8);
+		put_header(&t.events, PERF_RECORD_FINISHED_ROUND, 0, 8);
+		put_header(&t.events, types[i], 0, size);
+		put_trace(&t);
+		if (!ends(&t) || said(&t, "Not all changes of kernel text could be read") != 1 ||
+		    said(&t, "are compressed") != !!types[i] ||
+		    said(&t, "no copy of the kernel") != 1)
+			return end(&t, TEST_FAIL);
+		end(&t, TEST_OK);
+	}
+	return TEST_OK;
+}
+
 static int test__pt_truncated(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
 {
 	return truncated(&x86);
@@ -1083,7 +1181,43 @@ static int test__cs_truncated(struct test_suite *test __maybe_unused, int subtes
 }
 
 /* No timestamps but with interrupts: what the decode cannot know is told */
+static int sparse(bool slot, bool poked, const char *what, int times)
+{
+	struct text_poke_test t;
+
+	if (begin(&t, &arm64))
+		return end(&t, TEST_FAIL);
+	t.sparse = true;
+	trace_loops(&t, 1000, 2000);
+	if (slot)
+		put_slot(&t, 40000, 0x1000, 0);
+	if (poked)
+		poke(&t, 50000);
+	else
+		trace_interrupt(&t, 50050);
+	trace_loops(&t, 51000, 52000);
+	put_trace(&t);
+	if (write_data(&t, "perf.data") || decode(&t, "perf.data"))
+		return end(&t, TEST_FAIL);
+	return end(&t, said(&t, what) == times ? TEST_OK : TEST_FAIL);
+}
+
 static int test__cs_sparse(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
+{
+	const char *one = "changed in 1 gaps, of up to 49550 ns";
+
+	if (!have_coresight)
+		return TEST_SKIP;
+	/* Memory for code that comes or goes changes no text */
+	if (sparse(true, false, "gaps", 0) != TEST_OK)
+		return TEST_FAIL;
+	if (sparse(true, true, one, 1) != TEST_OK)
+		return TEST_FAIL;
+	return sparse(false, true, one, 1);
+}
+
+/* Trace that is found too late has timestamps, and perf does not say otherwise */
+static int test__cs_no_index(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
 {
 	struct text_poke_test t;
 
@@ -1091,14 +1225,15 @@ static int test__cs_sparse(struct test_suite *test __maybe_unused, int subtest _
 		return TEST_SKIP;
 	if (begin(&t, &arm64))
 		return end(&t, TEST_FAIL);
-	t.sparse = true;
-	trace_loops(&t, 1000, 2000);
-	poke(&t, 50000);
-	trace_loops(&t, 51000, 52000);
+	t.no_index = true;
+	trace_loops(&t, 1000, 1500);
+	poke(&t, 2000);
+	poke(&t, 3000);
 	put_trace(&t);
-	if (write_data(&t, "perf.data") || decode(&t, "perf.data"))
+	if (!ends(&t))
 		return end(&t, TEST_FAIL);
-	return end(&t, said(&t, "changed in 1 gaps, of up to 49550 ns") == 1 ? TEST_OK : TEST_FAIL);
+	return end(&t, said(&t, "no index of its trace") == 1 &&
+		       !said(&t, "timestamps that can be compared") ? TEST_OK : TEST_FAIL);
 }
 
 static int test__cs(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
@@ -1130,6 +1265,8 @@ static struct test_case text_poke_tests[] = {
 	TEST_CASE("Intel PT and text pokes without kcore", pt_boot),
 	TEST_CASE("Lost records and text pokes", lost),
 	TEST_CASE("Broken records of text pokes", broken),
+	TEST_CASE("Broken records of text pokes, other byte order", swapped),
+	TEST_CASE("Text pokes that cannot be read ahead", unread),
 	TEST_CASE("Intel PT and text pokes, broken files", pt_truncated),
 	TEST_CASE("Intel PT and text pokes, code that is not told of", pt_unwritten),
 	TEST_CASE("Intel PT and text pokes without a reference", pt_no_reference),
@@ -1137,6 +1274,7 @@ static struct test_case text_poke_tests[] = {
 	TEST_CASE_REASON("CoreSight, text pokes of a slot", cs_slot, "no CoreSight"),
 	TEST_CASE_REASON("CoreSight and text pokes, by different clocks", cs_foreign_time, "no CoreSight"),
 	TEST_CASE_REASON("CoreSight and text pokes, few timestamps", cs_sparse, "no CoreSight"),
+	TEST_CASE_REASON("CoreSight and text pokes, no index of the trace", cs_no_index, "no CoreSight"),
 	TEST_CASE_REASON("CoreSight and text pokes without kcore", cs_boot, "no CoreSight"),
 	TEST_CASE_REASON("CoreSight and text pokes, broken files", cs_truncated, "no CoreSight"),
 	TEST_CASE_REASON("CoreSight and text pokes, code that is not told of", cs_unwritten, "no CoreSight"),
