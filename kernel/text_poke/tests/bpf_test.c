@@ -255,17 +255,19 @@ DEFINE_BPF_DISPATCHER(text_poke_test)
 #define HALF	(PAGE_SIZE / 2)
 
 /**
- * struct recorded - what the last record of the dispatcher says
+ * struct recorded - what the records of the dispatcher say
  * @addr:	where
- * @old:	the bytes from before
+ * @old:	the bytes from before the first
  * @new:	the bytes from then on
  * @nr:		how many there were
+ * @again:	the last one says that what was to be there is there
  */
 static struct recorded {
 	const void *addr;
 	u8 old[HALF];
 	u8 new[HALF];
 	unsigned int nr;
+	bool again;
 } recorded;
 
 /* perf_event_text_poke(), called by what has a record to emit. */
@@ -273,15 +275,19 @@ static int note_record(struct kprobe *probe, struct pt_regs *regs)
 {
 	const void *addr = (void *)regs_get_kernel_argument(regs, 0);
 	const void *image = BPF_DISPATCHER_PTR(text_poke_test)->image;
+	const u8 *old, *new;
 
 	if (!image || addr < image || addr >= image + PAGE_SIZE ||
 	    regs_get_kernel_argument(regs, 2) != HALF ||
 	    regs_get_kernel_argument(regs, 4) != HALF)
 		return 0;
+	old = (void *)regs_get_kernel_argument(regs, 1);
+	new = (void *)regs_get_kernel_argument(regs, 3);
+	if (!recorded.nr++)
+		memcpy(recorded.old, old, HALF);
 	recorded.addr = addr;
-	memcpy(recorded.old, (void *)regs_get_kernel_argument(regs, 1), HALF);
-	memcpy(recorded.new, (void *)regs_get_kernel_argument(regs, 3), HALF);
-	recorded.nr++;
+	recorded.again = !memcmp(old, new, HALF);
+	memcpy(recorded.new, new, HALF);
 	return 0;
 }
 
@@ -304,7 +310,9 @@ static void expect_recorded(struct kunit *test)
 {
 	struct bpf_dispatcher *d = BPF_DISPATCHER_PTR(text_poke_test);
 
-	KUNIT_EXPECT_EQ(test, recorded.nr, 1);
+	/* Before it is written, and when it is. */
+	KUNIT_EXPECT_EQ(test, recorded.nr, 2);
+	KUNIT_EXPECT_TRUE(test, recorded.again);
 	KUNIT_EXPECT_PTR_EQ(test, recorded.addr, d->sc_key->func);
 	KUNIT_EXPECT_MEMEQ(test, recorded.new, recorded.addr, HALF);
 	KUNIT_EXPECT_EQ(test, call_dispatched(), NUMBER);
