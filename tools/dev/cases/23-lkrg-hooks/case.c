@@ -13,7 +13,7 @@
 static const char *const names[][2] = {
 	{ "arch_jump_label_transform_apply" },
 #ifdef __x86_64__
-	{ "arch_static_call_apply", "arch_static_call_transform" },
+	{ "text_group_commit", "arch_static_call_transform" },
 #endif
 };
 
