@@ -1068,6 +1068,37 @@ static bool ends(struct text_poke_test *t)
 	return ret < 124 || ret > 128 + 31;
 }
 
+/* What the record of trace says is something else; sets it back */
+static bool ends_with(struct text_poke_test *t, size_t at, const void *what, size_t len)
+{
+	u8 *where = t->events.data + t->aux_at + at;
+	u8 was[8];
+	bool ret;
+
+	memcpy(was, where, len);
+	memcpy(where, what, len);
+	ret = ends(t);
+	memcpy(where, was, len);
+	return ret;
+}
+
+/* More trace than the file has, and that of a CPU which there is not */
+static bool ends_untrue(struct text_poke_test *t)
+{
+	const u64 sizes[] = { t->trace.len + 4096, 1ULL << 40 };
+	const u32 idx = 100000;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		if (!ends_with(t, offsetof(struct perf_record_auxtrace, size), &sizes[i], 8))
+			return false;
+		/* Of CoreSight as much is taken as the AUX record tells of */
+		if (t->isa == &x86 && said(t, "Trace is not all in the file") != 1)
+			return false;
+	}
+	return ends_with(t, offsetof(struct perf_record_auxtrace, idx), &idx, 4);
+}
+
 /* Records without a length, and trace that is nowhere */
 static bool ends_misled(struct text_poke_test *t)
 {
@@ -1111,7 +1142,7 @@ static int truncated(const struct isa *isa)
 	if (!ends(&t))
 		return end(&t, TEST_FAIL);
 	t.events.len = len;
-	return end(&t, ends_misled(&t) ? TEST_OK : TEST_FAIL);
+	return end(&t, ends_untrue(&t) && ends_misled(&t) ? TEST_OK : TEST_FAIL);
 }
 
 /* A branch to where a slot may be, of any size, and none has been told of */
@@ -1216,8 +1247,8 @@ static int test__cs_sparse(struct test_suite *test __maybe_unused, int subtest _
 }
 
 /*
- * Trace that is found too late has timestamps, and perf does not say otherwise. There
- * is none here: what is found late has no decoder
+ * Trace that is found too late has no decoder, and perf says that. Nor does it say
+ * that there are no timestamps, which it has not seen
  */
 static int test__cs_no_index(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
 {
@@ -1231,9 +1262,11 @@ static int test__cs_no_index(struct test_suite *test __maybe_unused, int subtest
 	trace_loops(&t, 1000, 1500);
 	poke(&t, 2000);
 	poke(&t, 3000);
+	put_trace(&t);
 	if (!ends(&t))
 		return end(&t, TEST_FAIL);
 	return end(&t, said(&t, "no index of its trace") == 1 &&
+		       said(&t, "no trace ID tells is not decoded") == 1 &&
 		       !said(&t, "timestamps that can be compared") ? TEST_OK : TEST_FAIL);
 }
 
