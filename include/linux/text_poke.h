@@ -349,8 +349,9 @@ void arch_text_poke_trap(const struct text_poke_site *site, void *unit);
  *
  * Other sites may trap meanwhile, so that this must not sleep either, and it
  * finds the pages before it disables anything.  An architecture that has to
- * sleep in order to find them does so when the site is queued, and keeps them
- * in struct arch_text_poke_insn: text does not move while text_mutex is held.
+ * sleep in order to find them does so in arch_text_poke_prepare(), and keeps
+ * them where this finds them by @addr: text does not move while text_mutex is
+ * held.
  *
  * Context: Process context, preemption may be off, or early boot.
  * Return: the writable alias of @addr, or NULL if there is none.

@@ -7,7 +7,7 @@
  * goes over the old instruction, and the new one over the trap, which makes two
  * such pairs of one.
  *
- *   poker (in a stopper)                every other CPU (in its stopper)
+ *   the writer (in its stopper)         every other CPU (in its stopper)
  *   ----------------------------------  ------------------------------------
  *   waits until all have arrived        spins, with interrupts off
  *   stores, flushes, refetches
@@ -15,7 +15,10 @@
  *   done = true ......................  done: refetches, goes on
  *
  * So all changes happen at one moment for every CPU, and records that are made
- * then are exact, but for what the poker itself runs between stores and records.
+ * then are exact, but for what the writer itself runs between stores and records.
+ * No CPU can take a record for another one then: the writer is a CPU on which all
+ * that listen have an event.
+ *
  * One stop serves TEXT_POKE_STOP_CHANGES of them, and more take more stops; if a
  * later one fails, those before it are taken back, with stops and records of
  * their own.  What can interrupt a CPU even so, as a pseudo-NMI, may meet one.
@@ -44,6 +47,7 @@
  * @undo:	put the old instructions back, over the new ones
  * @listening:	an event wants records
  * @by:		the task that asks for it
+ * @writer:	the CPU that writes
  * @arrived:	how many CPUs do not run anything else any more
  * @done:	they may go on
  * @ret:	0, -EFAULT if a store failed and nothing has changed, or -EIO if
@@ -55,6 +59,7 @@ struct text_poke_stop {
 	bool undo;
 	bool listening;
 	const struct task_struct *by;
+	unsigned int writer;
 	atomic_t arrived;
 	bool done;
 	int ret;
@@ -134,12 +139,17 @@ static notrace void change_text(struct text_poke_stop *stop)
 }
 NOKPROBE_SYMBOL(change_text);
 
-/* The last CPU to arrive writes, when all others spin in here. */
+/* The writer writes when all others spin in here. */
 static notrace int stop_cpu(void *data)
 {
 	struct text_poke_stop *stop = data;
 
-	if (atomic_inc_return(&stop->arrived) == num_online_cpus()) {
+	/* Pairs with the acquire of the writer. */
+	atomic_inc_return_release(&stop->arrived);
+	if (smp_processor_id() == stop->writer) {
+		/* Pairs with the release of all that have arrived. */
+		while (atomic_read_acquire(&stop->arrived) < num_online_cpus())
+			cpu_relax();
 		change_text(stop);
 		/* Pairs with the acquire of those that wait. */
 		smp_store_release(&stop->done, true);
@@ -195,10 +205,13 @@ static int stop_once(struct text_poke_stop *stop,
 	stop->changes = changes;
 	stop->nr = nr;
 	stop->done = false;
+	stop->writer = perf_text_poke_cpu();
 	atomic_set(&stop->arrived, 0);
 
 	text_poke_stats.stops++;
 	ret = stop_machine_cpuslocked(stop_cpu, stop, cpu_online_mask);
+	if (stop->listening)
+		perf_text_poke_tell_missed();
 	return ret ?: stop->ret;
 }
 

@@ -237,9 +237,18 @@ bool arch_text_poke_atomic(const struct text_poke_site *site)
  * found, and that is no error.
  */
 static const char *const no_trap_names[] __initconst = {
-	/* A secondary CPU, before its MMU is set up */
+	/* A secondary CPU, before its MMU is set up: head_64.S calls them */
+	"__restore_cpu_power7",
+	"__restore_cpu_power8",
+	"__restore_cpu_power9",
+	"__restore_cpu_power10",
+	"__restore_cpu_cpufeatures",
+	"init_pmu_power8",
+	"init_pmu_power9",
+	"init_pmu_power10",
 	"early_setup_secondary",
 	"radix__early_init_mmu_secondary",
+	"radix__switch_mmu_context",
 	"hash__early_init_mmu_secondary",
 	"setup_kup",
 	"setup_kuap",
@@ -253,14 +262,15 @@ static const char *const no_trap_names[] __initconst = {
 	"copy_segments",
 	"mmu_cleanup_all",
 	"radix__mmu_cleanup_all",
-	"hash__mmu_cleanup_all",
+	"radix__flush_tlb_all",
 	"powernv_set_nmmu_ptcr",
 	"native_hpte_clear",
-	"pseries_lpar_hpte_clear_all",
-	"pSeries_lpar_hptab_clear",
 	/* A machine check, in real mode and perhaps without a usable SLB */
 	"machine_check_early",
 	"machine_check_early_boot",
+	"search_kernel_soft_mask_table",
+	"search_kernel_restart_table",
+	"static_key_count",
 	"save_mce_event",
 	"machine_check_queue_event",
 	"mce_irq_work_queue",
@@ -286,6 +296,8 @@ static const char *const no_trap_names[] __initconst = {
 	"fwnmi_get_errinfo",
 	"fwnmi_get_errlog",
 	"fwnmi_release_errinfo",
+	"rtas_call_unlocked",
+	"do_enter_rtas",
 	"mce_handle_err_realmode",
 	"mce_handle_err_virtmode",
 	/* A hypervisor maintenance interrupt, in real mode */
@@ -304,7 +316,6 @@ static const char *const no_trap_names[] __initconst = {
 	"power7_idle_type",
 	"power9_idle_stop",
 	"power10_idle_stop",
-	"power9_offline_stop",
 	"arch300_idle_type",
 	"arch300_offline_stop",
 	"opal_resync_timebase",

@@ -69,6 +69,9 @@ cases()
 	result the-failure-is-told
 	[ "$(trampolines)" = "$before" ]
 	result the-trampoline-stays ${directive:+"$directive"}
+	# Its ops are in there, which whatever is still called takes for its own.
+	! rmdir $INSTANCE
+	result the-instance-stays
 	call && call && call
 	result the-function-can-still-be-called
 	quiet
@@ -76,7 +79,7 @@ cases()
 }
 
 {
-	echo 1..6
+	echo 1..7
 	dmesg -c >/dev/null
 	cases
 } >/tmp/selftests.ktap

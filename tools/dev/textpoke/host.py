@@ -58,6 +58,8 @@ LINT = ("perl", "sparse")
 STANDARDS = ("black", "flake8", "mypy", "shellcheck")
 BTF = ("dwarves",)
 PAGE = ("python3-pygal",)
+# What reads a page in the tests, as a user does.
+BROWSER = ("chromium",)
 MODELS = ("spin", "tcc", "libc6-dev")
 PERF = (
     "libcap-dev",
@@ -436,6 +438,7 @@ def setup(arches=None):
     arches = arches or list(CROSS)
     cross = [name for arch in arches for name in CROSS[arch]]
     packages = [*BUILD, *cross, *PERF, *LLVM, *LINT, *STANDARDS, *BTF, *MODELS, *PAGE]
+    packages += BROWSER
     # All in one sentence, for a user that is not root.
     _lacking(*packages, *_qemu(*arches))
     need(*packages)

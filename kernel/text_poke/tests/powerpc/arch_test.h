@@ -14,7 +14,9 @@
 #include <linux/string.h>
 #include <linux/types.h>
 
+#include <asm/cpu_setup.h>
 #include <asm/interrupt.h>
+#include <asm/mmu_context.h>
 #include <asm/ptrace.h>
 #include <asm/reg.h>
 #include <asm/sections.h>
@@ -99,7 +101,9 @@ extern char text_poke_test_notrap[];
 #define TEXT_POKE_TEST_NOTRAP	text_poke_test_notrap
 #define TEXT_POKE_TEST_NOTRAPS						\
 	{ _stext, __head_end - 4, __end_soft_masked - 4,		\
-	  __noinstr_text_start, (const char *)flush_icache_range + 8 }
+	  __noinstr_text_start, (const char *)flush_icache_range + 8,	\
+	  (const char *)__restore_cpu_power9 + 8,			\
+	  (const char *)radix__switch_mmu_context + 8 }
 
 static inline void text_poke_test_put(void *insn, u32 val)
 {

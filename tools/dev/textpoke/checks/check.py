@@ -60,7 +60,7 @@ def _left_out(log):
 
 def _unit_tests(prefix, env=None):
     """The tools' own tests, a line per file."""
-    host.need(*host.BUILD)
+    host.need(*host.BUILD, *host.BROWSER)
     for path in sorted(UNIT_TESTS.glob("test_*.py")):
         log = paths.LOGS / f"{prefix.replace(' ', '-')}-{path.stem}.log"
         status = command(

@@ -32,19 +32,40 @@ static void set_online(bool online)
 		ksft_exit_fail_perror("taking a CPU offline or online");
 }
 
-/* Returns how many records that has made. */
-static long toggle_on(int cpu)
+static void pin(int cpu)
 {
-	long records = counter_read("records");
 	cpu_set_t one;
 
 	CPU_ZERO(&one);
 	CPU_SET(cpu, &one);
 	if (sched_setaffinity(0, sizeof(one), &one))
 		ksft_exit_fail_perror("pinning to a CPU");
+}
+
+/* Returns how many records that has made. */
+static long toggle_on(int cpu)
+{
+	long records = counter_read("records");
+
+	pin(cpu);
 	for (int i = 0; i < TOGGLES; i++)
 		if (write_file(KEY, i & 1 ? "0" : "1"))
 			ksft_exit_fail_perror(KEY);
+	return counter_read("records") - records;
+}
+
+/* Likewise, and some of these changes may stop the machine. */
+static long probe_on(int cpu)
+{
+	long records = counter_read("records");
+
+	pin(cpu);
+	for (int i = 0; i < TOGGLES; i++) {
+		kprobes_set(true);
+		kprobes_set(false);
+	}
+	/* What is optimized changes later. */
+	sleep(1);
 	return counter_read("records") - records;
 }
 
@@ -83,6 +104,30 @@ static void late_cpus_are_heard(void)
 				 replay_clean(events_pokes(ev[i]), &start, &end),
 				 "and_they_explain_the_text\n");
 	}
+}
+
+/* With the machine stopped no other CPU can take a record for this one. */
+static void stops_are_heard(void)
+{
+	long records, stops = counter_read("stops");
+	struct events *ev;
+	size_t came;
+
+	if (!kprobes_work()) {
+		ksft_test_result_skip("stops_are_heard: no kprobes\n");
+		return;
+	}
+	set_online(false);
+	ev = listen_on(-1);
+	set_online(true);
+	records = probe_on(LATE);
+	came = events_settle(ev);
+	events_stop(ev);
+	ksft_print_msg("%ld stops\n", counter_read("stops") - stops);
+	ksft_test_result(records > 0 && came == (size_t)records &&
+			 !events_lost(ev),
+			 "stops_are_heard: %zu of %ld came, %llu lost\n", came,
+			 records, events_lost(ev));
 }
 
 /* One event, of another CPU than the one that changes text. */
@@ -130,11 +175,12 @@ int main(void)
 		ksft_exit_skip("no CPU can go offline\n");
 	if (counter_read("records") < 0 || access(KEY, W_OK))
 		ksft_exit_skip("no counters, or no key\n");
-	ksft_set_plan(7);
+	ksft_set_plan(8);
 	if (text_range(&start))
 		ksft_exit_fail_perror("finding _stext and _etext");
 	end = start;
 	late_cpus_are_heard();
+	stops_are_heard();
 	other_cpus_are_heard();
 	absence_is_told();
 	ksft_finished();
