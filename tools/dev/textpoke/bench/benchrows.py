@@ -103,6 +103,7 @@ ISOLATED = tuple(
 )
 
 TRACER = {"x86": 0.25, "arm64": 0.5, "riscv": 0.5, "powerpc": 0.5}
+LISTENING = {"x86": 1.15, "arm64": 1.5, "riscv": 1.5, "powerpc": 1.5}
 ROWS = (
     Row("function tracer on", "tracer", "on", "base", TRACER),
     Row("function tracer off", "tracer", "off", "base", TRACER),
@@ -112,8 +113,8 @@ ROWS = (
     Row("function tracer, syncs on+off", "tracer", "syncs", "broadcasts"),
     Row("function tracer, mappings on+off", "tracer", "mappings", ""),
     Row("function tracer, longest stall", "tracer", "stall", "idle", ("riscv",)),
-    Row("listening: function tracer on", "tracer-guarded", "on", "other", 2, "tracer"),
-    Row("listening: function tracer off", "tracer-guarded", "off", "other", 2, "tracer"),
+    Row("listening: function tracer on", "tracer-guarded", "on", "other", LISTENING, "tracer"),
+    Row("listening: function tracer off", "tracer-guarded", "off", "other", LISTENING, "tracer"),
     Row("listening: tracer, IPIs on+off", "tracer-guarded", "ipis", ""),
     Row("listening: tracer, syncs on+off", "tracer-guarded", "syncs", "broadcasts"),
     Row("listening: tracer, longest stall", "tracer-guarded", "stall", ""),
