@@ -117,8 +117,13 @@ def _verdict(value, limit):
     return MET if value <= limit else UNMET
 
 
+def _limit(row, arch):
+    """The architecture's, or that of all."""
+    return row.limit.get(arch) if isinstance(row.limit, dict) else row.limit
+
+
 def _against_base(row, arch, base, series):
-    limit = row.limit.get(arch) if isinstance(row.limit, dict) else row.limit
+    limit = _limit(row, arch)
     if limit is None:
         return "", ""
     ratio = _ratio(series.get((row.case, row.metric)), base.get((row.case, row.metric)))
@@ -128,8 +133,8 @@ def _against_base(row, arch, base, series):
 def _against_other(row, arch, base, series):
     """Against another case of the same kernel."""
     ratio = _ratio(series.get((row.case, row.metric)), series.get((row.other, row.metric)))
-    shown = "" if ratio is None else f" ({ratio:.2f})"
-    return f"<= {row.limit} x unheard{shown}", _verdict(ratio, row.limit)
+    shown, limit = "" if ratio is None else f" ({ratio:.2f})", _limit(row, arch)
+    return f"<= {limit} x unheard{shown}", _verdict(ratio, limit)
 
 
 def _against_call(row, arch, base, series):
