@@ -367,10 +367,14 @@ tried()
 	return "$1"
 }
 
-# What of a failure stands behind its name, in a word or with the kernel's first.
+# What of a failure stands behind its name: its status, the kernel's first words, and the case's
+# last. Two failures that differ in one of these are not the same.
 why()
 {
-	echo "exit=$1 $(sed -n '1s/^# //p' $STATE/complaints)"
+	local complaint last
+	complaint=$(sed -n '1s/^# //p' $STATE/complaints)
+	last=$(grep . $STATE/said | tail -n 1 | cut -c 1-160)
+	echo "exit=$1${complaint:+ $complaint}${last:+: $last}"
 }
 
 # try SECONDS CASE WORDS...: the next line.
@@ -395,6 +399,7 @@ try()
 all()
 {
 	number=1
+	: >$STATE/said
 	if quiet >$STATE/complaints; then
 		report "ok 1 the kernel boots without a complaint"
 	else
