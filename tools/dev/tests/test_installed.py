@@ -221,12 +221,14 @@ class Emulation(Case):
 
 
 class Judging(Case):
-    GOOD = "ok 1 the kernel boots without a complaint\nok 2 a kfunc # SKIP no BTF\n1..2\n"
+    GOOD = "ok 1 the kernel boots without a complaint\nok 2 {name} # SKIP {btf}\n1..2\n".format(
+        name=installed.SKIPS[0].case, btf=installed.BTF
+    )
     BAD = (
         "ok 1 the kernel boots without a complaint\n# it said so\nnot ok 2 a kfunc # exit=1\n1..2\n"
     )
 
-    def judge(self, *texts, code=OK, badness=((), ()), arch=X86):
+    def judge(self, *texts, code=OK, badness=((), ()), arch=X86, debug=False):
         """The results where the guests report texts, and what was booted."""
         disk = installed.Disk(self.home / "disk", (OURS, THEIRS))
         results, booted = [], []
@@ -245,14 +247,14 @@ class Judging(Case):
             return results[len(booted) - 1]
 
         with mock.patch.object(boot, "boot", boots), mock.patch.object(boot, "report"):
-            return {each.name: (each.status, each.note) for each in installed.judged(arch, disk)}, [
-                name for name, _ in booted
-            ]
+            return {
+                each.name: (each.status, each.note) for each in installed.judged(arch, disk, debug)
+            }, [name for name, _ in booted]
 
     def test_where_nothing_fails_debian_s_kernel_is_not_booted(self):
         found, booted = self.judge(self.GOOD)
         self.assertEqual(booted, [f"vmlinuz-{OURS}"])
-        self.assertEqual(found["a kfunc"], (SKIPPED, "no BTF"))
+        self.assertEqual(found[installed.SKIPS[0].case], (SKIPPED, installed.BTF))
         self.assertEqual(found["the installed Debian: the kernel does not complain"][0], PASSED)
 
     def test_what_fails_with_debian_s_kernel_too_is_left_out_with_the_reason(self):
@@ -314,6 +316,29 @@ class Judging(Case):
                 bad = self.BAD.replace("a kfunc", name)
                 self.assertEqual(self.judge(bad, bad, arch=arch)[0][name][0], status, name)
 
+    def test_what_is_skipped_without_leave_has_failed(self):
+        for name, why in ((installed.SKIPS[0].case, "no time"), ("a kfunc", installed.BTF)):
+            text = self.BAD.replace("not ok 2 a kfunc # exit=1", f"ok 2 {name} # SKIP {why}")
+            found, booted = self.judge(text, text)
+            self.assertEqual((found[name], len(booted)), ((FAILED, f"not tried: {why}"), 2))
+
+    def test_leave_to_skip_is_for_some_architectures_and_packages(self):
+        def status(skip, **how):
+            why = skip.why.replace(".*", "words")
+            text = self.BAD.replace("not ok 2 a kfunc # exit=1", f"ok 2 {skip.case} # SKIP {why}")
+            return self.judge(text, text, **how)[0][skip.case][0]
+
+        for skip in installed.SKIPS:
+            for arch in (X86, ARM64):
+                for debug in (False, True):
+                    leave = arch.name in (skip.arches or installed.ARCHES)
+                    leave = leave and (skip.debug or not debug)
+                    self.assertEqual(
+                        status(skip, arch=arch, debug=debug),
+                        SKIPPED if leave else FAILED,
+                        (skip.case, arch.name, debug),
+                    )
+
     def test_nothing_is_written_to_the_disk(self):
         self.judge(self.GOOD)
         self.assertIn("snapshot=on", self.how["qemu_args"])
@@ -356,6 +381,8 @@ FAKES = {
     "stress-ng": 'echo "stress-ng: ${STRESS:-info: successful run completed in 1s}"; exit '
     "${STATUS:-0}",
     "sleep": "exec /bin/sleep 0.05",
+    "rtcwake": 'echo "$*" >>"$HERE/slept"; [ -n "$AWAKE" ] || '
+    'wc -l <"$HERE/slept" >"$HERE/power/suspend_stats/success"',
 }
 
 
@@ -382,11 +409,15 @@ class Job(Case):
         ):
             (tracing / name).write_text("vfs_read\n" * 600 if "available" in name else "0\n")
         (self.home / "stats").write_text("batches 3\npokes 70000\n")
+        (self.home / "power/suspend_stats").mkdir(parents=True)
+        (self.home / "power/suspend_stats/success").write_text("0\n")
+        (self.home / "power/mem_sleep").write_text("[s2idle]\n")
         self.job = self.lib / "installed.sh"
         self.copy(
             JOB,
             ("/sys/kernel/debug/text_poke/stats", self.home / "stats"),
             ("/var/lib/textpoke", self.home / "state"),
+            ("=/sys/power", f"={self.home / 'power'}"),
             ("/usr/lib/textpoke", self.lib),
         )
         self.copy(
@@ -472,6 +503,16 @@ class Job(Case):
             self.case("stress_perf", STRESS="info: perf: not implemented", STATUS="4")[0], 4
         )
 
+    def test_a_machine_that_has_not_slept_is_a_failure(self):
+        self.assertEqual(self.case("suspend")[0], 0)
+        self.assertEqual((self.home / "slept").read_text(), "-m freeze -s 60\n" * 2)
+        self.assertEqual(self.case("suspend", AWAKE="1")[0], 1)
+        (self.home / "slept").unlink()
+        (self.home / "power/suspend_stats/success").write_text("0\n")
+        (self.home / "power/mem_sleep").write_text("s2idle [deep]\n")
+        self.assertEqual(self.case("suspend")[0], 0)
+        self.assertEqual((self.home / "slept").read_text(), "-m mem -s 60\n" * 2)
+
     def test_it_is_the_core_that_has_to_have_done_it(self):
         self.assertEqual(self.case("core_was_used")[0], 0)
         (self.home / "stats").write_text("pokes 12\n")
@@ -504,14 +545,17 @@ class Job(Case):
         text = JOB.read_text().replace("\\\n\t\t", "")
         tried = re.findall(r"^\ttry \d+ (\w+) (.+)$", text, re.M)
         self.assertGreater(len(tried), 15)
-        self.assertLessEqual(
-            {name for names in installed.OURS_ALONE.values() for name in names},
-            {" ".join(shlex.split(words)) for _, words in tried},
-        )
         for name, words in tried:
             self.assertRegex(text, rf"(?m)^{name}\(\)$")
             self.assertNotIn("#", " ".join(shlex.split(words)))
         self.assertEqual(len({words for _, words in tried}), len(tried))
+        known = {" ".join(shlex.split(words)) for _, words in tried} | set(
+            re.findall(r'^\tset -- "(.+)"$', text, re.M)
+        )
+        named = {name for names in installed.OURS_ALONE.values() for name in names}
+        self.assertLessEqual(named | {skip.case for skip in installed.SKIPS}, known)
+        for skip in installed.SKIPS:
+            self.assertIn(skip.why.removesuffix(".*"), text)
 
 
 class Steps(unittest.TestCase):
