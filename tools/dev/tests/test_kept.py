@@ -758,6 +758,23 @@ class Architecture(Temporary):
         )
         self.assertIn("expected/known/arm64-64k", names("arm64"))
 
+    def test_what_lies_in_folders_counts(self):
+        dev = self.folder / "dev"
+        for place in ("config", "guest/module", "expected/known", "expected/accepted"):
+            (dev / place).mkdir(parents=True)
+        (dev / "guest/module/Makefile").write_text("obj-m := a.o\n")
+
+        def digest():
+            return made.digest(made.configuration("riscv"))
+
+        with mock.patch.object(made.paths, "DEV", dev):
+            first = digest()
+            self.assertEqual(digest(), first)
+            (dev / "guest/module/Makefile").write_text("obj-m := b.o\n")
+            other = digest()
+            (dev / "guest/module/b.c").touch()
+            self.assertEqual(len({first, other, digest()}), 3)
+
     def test_its_description_counts(self):
         first = made.digest(made.configuration("riscv"))
         with mock.patch.dict(arches.ARCHES, riscv=replace(arches.get("riscv"), cpu="rv64")):

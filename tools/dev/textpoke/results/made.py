@@ -345,8 +345,8 @@ def configuration(name):
     for place in ("config", "guest", "expected/known", "expected/accepted"):
         for path in sorted((paths.DEV / place).iterdir()):
             word = re.split(r"[.-]", path.name)[0]
-            if path.is_file() and word not in others:
-                yield [f"{place}/{path.name}", path]
+            if word not in others:
+                yield [f"{place}/{path.name}", path if path.is_file() else list(folder(path))]
     yield [repr(arch) for arch in own]
 
 
