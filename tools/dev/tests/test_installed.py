@@ -52,7 +52,10 @@ class Case(unittest.TestCase):
 
 class Disks(Case):
     def make(self, root, debs=()):
-        with mock.patch.object(installed, "chrooted") as self.chrooted:
+        with (
+            mock.patch.object(installed, "chrooted") as self.chrooted,
+            mock.patch.object(installed, "_build_listen", lambda _, path: path.touch()),
+        ):
             return installed.make_disk(X86, root, debs)
 
     @unittest.skipUnless(shutil.which("mke2fs") and shutil.which("debugfs"), "e2fsprogs is missing")
@@ -73,6 +76,7 @@ class Disks(Case):
             text=True,
         ).stdout
         self.assertRegex(listed, r"/10?0755/0/0/installed\.sh/")
+        self.assertIn("/listen/", listed)
         unit = subprocess.run(
             [
                 "debugfs",
@@ -380,7 +384,10 @@ FAKES = {
     "bpftrace": 'echo Attaching 1 probe...; echo; echo "@n: ${COUNTED:-7}"; sleep 0.2',
     "stress-ng": 'echo "stress-ng: ${STRESS:-info: successful run completed in 1s}"; exit '
     "${STATUS:-0}",
-    "sleep": "exec /bin/sleep 0.05",
+    "sleep": 'if [ -n "$GROWS" ]; then n=$(sed -n "s/^traps //p" "$HERE/stats"); '
+    'sed -i "s/^traps .*/traps $((n + GROWS))/" "$HERE/stats"; fi; exec /bin/sleep 0.05',
+    "kexec": 'echo "$*" >>"$HERE/loaded"',
+    "makedumpfile": 'cp "$HERE/kmsg" "$3"; cat "$HERE/trigger" >>"$3"',
     "rtcwake": 'echo "$*" >>"$HERE/slept"; [ -n "$AWAKE" ] || '
     'wc -l <"$HERE/slept" >"$HERE/power/suspend_stats/success"',
 }
@@ -397,6 +404,8 @@ class Job(Case):
         for name, text in FAKES.items():
             (bins / name).write_text(f"#!/bin/sh\n{text}\n")
             (bins / name).chmod(0o755)
+        (self.lib / "listen").write_text('#!/bin/sh\necho "$2" >>"$HERE/heard"\nexec "$@"\n')
+        (self.lib / "listen").chmod(0o755)
         tracing = self.home / "tracing"
         for folder in ("state", "tracing/events/sched", "tracing/events/raw_syscalls"):
             (self.home / folder).mkdir(parents=True)
@@ -408,7 +417,7 @@ class Job(Case):
             "available_filter_functions",
         ):
             (tracing / name).write_text("vfs_read\n" * 600 if "available" in name else "0\n")
-        (self.home / "stats").write_text("batches 3\npokes 70000\n")
+        (self.home / "stats").write_text("batches 3\npokes 70000\nguarded 2\ntraps 7\n")
         (self.home / "power/suspend_stats").mkdir(parents=True)
         (self.home / "power/suspend_stats/success").write_text("0\n")
         (self.home / "power/mem_sleep").write_text("[s2idle]\n")
@@ -418,6 +427,11 @@ class Job(Case):
             ("/sys/kernel/debug/text_poke/stats", self.home / "stats"),
             ("/var/lib/textpoke", self.home / "state"),
             ("=/sys/power", f"={self.home / 'power'}"),
+            ("/sys/kernel/debug/text_poke/arming_ns", self.home / "arming_ns"),
+            ("/proc/sys/kernel/sysrq", self.home / "sysrq"),
+            ("/proc/sysrq-trigger", self.home / "trigger"),
+            ("/dev/kmsg", self.home / "kmsg"),
+            ("TRIES=600", "TRIES=4"),
             ("/usr/lib/textpoke", self.lib),
         )
         self.copy(
@@ -513,10 +527,38 @@ class Job(Case):
         self.assertEqual(self.case("suspend")[0], 0)
         self.assertEqual((self.home / "slept").read_text(), "-m mem -s 60\n" * 2)
 
+    def test_text_changes_while_an_event_listens_too(self):
+        self.assertEqual(self.case("bpftrace_kprobe")[0], 0)
+        self.assertIn("change_text\n", (self.home / "heard").read_text())
+        (self.lib / "listen").write_text("#!/bin/sh\nexit 1\n")
+        self.assertEqual(self.case("bpftrace_kprobe")[0], 1)
+
+    def test_it_panics_while_sites_trap_and_not_before(self):
+        status, said = self.case("crash")
+        self.assertEqual(status, 1)
+        self.assertIn("the kernel has not panicked: 7 traps", said)
+        self.assertFalse((self.home / "trigger").exists())
+        self.assertFalse((self.home / "state/flip").exists())
+        self.case("crash", GROWS="101")
+        self.assertEqual((self.home / "trigger").read_text(), "c\n")
+        self.assertEqual((self.home / "arming_ns").read_text(), "1000000000\n")
+        self.assertIn("change_text\n", (self.home / "heard").read_text())
+
+    def test_the_dump_tells_of_traps_and_of_the_end(self):
+        for kmsg, trigger, status in (
+            ("[ 9.0] textpoke: sites trap\n", "[ 9.1] sysrq: Trigger a crash\n", 0),
+            ("[ 9.0] textpoke: sites trap\n", "", 1),
+            ("", "[ 9.1] sysrq: Trigger a crash\n", 1),
+        ):
+            (self.home / "kmsg").write_text(kmsg)
+            (self.home / "trigger").write_text(trigger)
+            self.assertEqual(self.case("dumped")[0], status)
+
     def test_it_is_the_core_that_has_to_have_done_it(self):
         self.assertEqual(self.case("core_was_used")[0], 0)
-        (self.home / "stats").write_text("pokes 12\n")
-        self.assertEqual(self.case("core_was_used")[0], 1)
+        for stats in ("pokes 12\nguarded 2\n", "pokes 70000\nguarded 0\n"):
+            (self.home / "stats").write_text(stats)
+            self.assertEqual(self.case("core_was_used")[0], 1)
         (self.home / "stats").unlink()
         self.assertEqual(self.case("core_was_used")[0], 4)
 
@@ -530,7 +572,7 @@ class Job(Case):
         )
 
     def test_a_failure_says_what_was_said(self):
-        (self.home / "stats").write_text("pokes 12\n")
+        (self.home / "stats").write_text("guarded 2\npokes 12\n")
         # The report holds the last line, as a file; a port has all of them.
         self.assertEqual(self.tried("core_was_used"), "not ok 7 some words # exit=1: pokes 12\n")
 
@@ -538,7 +580,7 @@ class Job(Case):
         (self.home / "dmesg").write_text("[ 1.0] all is well\n[ 1.0] WARNING: CPU: 0\n")
         self.assertEqual(
             self.tried("core_was_used"),
-            "not ok 7 some words # exit=1 [ 1.0] WARNING: CPU: 0: pokes 70000\n",
+            "not ok 7 some words # exit=1 [ 1.0] WARNING: CPU: 0: traps 7\n",
         )
 
     def test_every_case_that_is_tried_is_there(self):

@@ -299,6 +299,7 @@ def _packages(report, names):
                     report.parts(name),
                     made.modules("packages.installed"),
                     list(made.folder(deb.OURS)),
+                    [installed.LISTEN / each for each in installed.LISTENS],
                 ]
 
             built = report.keep(

@@ -114,7 +114,10 @@ SKIPS = (
 MEMORY, TIMEOUT = "2G", 4 * 3600
 # What takes over where the kernel panics starts systemd as well.
 CRASH_KERNEL, CRASH_TIMEOUT = "crashkernel=512M textpoke.crash", 1800
-CRASH = "a kernel that panics while text changes leaves a dump"
+CRASH = "a kernel that panics while sites trap leaves a dump"
+# Runs a command while an event listens, for the selftests and here.
+LISTEN = paths.ROOT / "tools/testing/selftests/text_poke"
+LISTENS = ("listen.c", "events.c", "notes.c")
 SPARE = 2 << 30  # bytes that the guest can write
 DISK = (
     "-drive file={disk},if=none,id=disk,format=raw,snapshot=on "
@@ -295,7 +298,25 @@ def _resolver(root):
 # The disk
 
 
-def furnish(root):
+def _build_listen(arch, program):
+    """Static, so that it needs nothing of the root's."""
+    run(
+        [
+            f"{arch.cross}gcc",
+            "-static",
+            "-O2",
+            "-D__SANE_USERSPACE_TYPES__",
+            *(LISTEN / name for name in LISTENS),
+            "-o",
+            program,
+            "-lpthread",
+        ],
+        log=paths.LOGS / f"installed-{arch.name}.listen.log",
+        what=f"building listen for {arch.debarch}",
+    )
+
+
+def furnish(arch, root):
     """What reports to the host, as a service."""
     place, units = root / OURS, root / "etc/systemd/system"
     wants = units / "multi-user.target.wants"
@@ -304,6 +325,7 @@ def furnish(root):
     for name in ("textpoke.sh", "installed.sh"):
         shutil.copy(initramfs.GUEST / name, place / name)
         (place / name).chmod(0o755)
+    _build_listen(arch, place / "listen")
     (units / "textpoke.service").write_text(SERVICE)
     (wants / "textpoke.service").unlink(missing_ok=True)
     (wants / "textpoke.service").symlink_to("../textpoke.service")
@@ -362,7 +384,7 @@ def make_disk(arch, root, debs):
         shutil.copy(path, part / "srv/packages")
     say(f"installing {', '.join(path.name.split('_')[0] for path in debs)} into it")
     chrooted(arch, part, INSTALL, "installing the packages", "install")
-    furnish(part)
+    furnish(arch, part)
     found = _take_kernels(part, folder)
     disk = folder / "disk"
     run(
