@@ -15,6 +15,8 @@
 STATS=/sys/kernel/debug/text_poke/stats
 ARMING=/sys/kernel/debug/text_poke/arming_ns
 STATE=/var/lib/textpoke
+BTF=/sys/kernel/btf/vmlinux
+PROBES=/sys/kernel/debug/kprobes/list
 POWER=/sys/power
 # Runs a command while an event listens: only then are batches guarded on every architecture.
 LISTEN=/usr/lib/textpoke/listen
@@ -22,6 +24,8 @@ LISTEN=/usr/lib/textpoke/listen
 TRAPPED="textpoke: sites trap"
 TRIES=600
 NOTHING=4
+# At least so many probes are what a wildcard is tried with.
+WILD=500
 # At least so many pokes is what a tracer that was turned on and off leaves.
 POKES=1000
 MODULES="dummy veth bridge vxlan macvlan tun loop overlay xfs btrfs nf_tables nf_conntrack
@@ -154,6 +158,21 @@ modules()
 	beside flip_all load_modules
 }
 
+load_own()
+{
+	for _ in 1 2 3 4 5; do
+		modprobe textpoke_module && modprobe -r textpoke_module || return
+	done
+}
+
+own_module()
+{
+	case $(uname -r) in
+	*textpoke*) beside flip_all load_own ;;
+	*) skip "$(uname -r) is Debian's own" ;;
+	esac
+}
+
 # perf
 
 # recorded PERF: it records while text changes, and shows what was recorded.
@@ -205,10 +224,14 @@ bpftrace_kprobe()
 	traced 'kprobe:vfs_read { @n = count(); } kretprobe:vfs_read { @r = count(); }'
 }
 
+want_btf()
+{
+	[ -r $BTF ] || skip "this kernel has no BTF: it was built without DEBUG=1"
+}
+
 bpftrace_kfunc()
 {
-	[ -r /sys/kernel/btf/vmlinux ] ||
-		skip "this kernel has no BTF: it was built without DEBUG=1"
+	want_btf
 	traced 'kfunc:vfs_read { @n = count(); } kretfunc:vfs_write { @w = count(); }'
 }
 
@@ -218,14 +241,38 @@ bpftrace_tracepoint()
 		tracepoint:raw_syscalls:sys_enter { @s = count(); }'
 }
 
+# How many of the wildcard's functions have a probe: each its own, or all the same one, which the
+# function tracer calls.
+probed()
+{
+	local list
+	for list in $PROBES $TRACING/enabled_functions; do
+		grep -cE '(^|[[:space:]])(ext4|vfs|tcp)_' "$list"
+	done | sort -n | tail -n 1
+}
+
+# What bpftrace puts there, it does before text changes otherwise, so that it can be counted.
 bpftrace_wildcard()
 {
-	local functions
-	functions=$(grep -cE '^(ext4|vfs|tcp)_' $TRACING/available_filter_functions)
-	echo "$functions functions"
-	export BPFTRACE_MAX_PROBES=4096
-	traced 'kprobe:ext4_*, kprobe:vfs_*, kprobe:tcp_* { @n = count(); }' &&
-		[ "$functions" -ge 500 ]
+	local tracing probes left status
+	export BPFTRACE_MAX_PROBES=4096 BPFTRACE_MAX_BPF_PROGS=4096
+	bpftrace -e 'kprobe:ext4_*, kprobe:vfs_*, kprobe:tcp_* { @n = count(); }' \
+		>$STATE/bpftrace 2>&1 &
+	tracing=$!
+	for _ in $(seq $TRIES); do
+		if [ "$(probed)" -ge $WILD ] || ! kill -0 $tracing; then break; fi
+		sleep 1
+	done
+	probes=$(probed)
+	beside flip_all sleep 20
+	status=$?
+	left=$(probed)
+	kill -INT $tracing
+	wait $tracing || status=1
+	cat $STATE/bpftrace
+	echo "$probes probes, $left after text has changed"
+	[ $status = 0 ] && [ "$probes" -ge $WILD ] && [ "$left" -ge $WILD ] &&
+		grep -q '^@n: [1-9]' $STATE/bpftrace
 }
 
 # Others
@@ -257,6 +304,22 @@ bcc_funccount()
 	[ "$1" = 0 ] && grep -qE "^(b')?vfs_" $STATE/bcc
 }
 
+trace_with_libbpf()
+{
+	funclatency -d 15 vfs_read && opensnoop -d 15
+}
+
+# They are compiled already, and want no headers.
+libbpf_tools()
+{
+	want_btf
+	beside flip_all trace_with_libbpf >$STATE/libbpf 2>&1
+	set -- $?
+	tail -n 40 $STATE/libbpf
+	[ "$1" = 0 ] && grep -qE '[|][*]+ *[|]' $STATE/libbpf &&
+		grep -qE '^[0-9]+ .* /' $STATE/libbpf
+}
+
 # stressed OPTIONS: what has nothing to do here is none of its failures.
 stressed()
 {
@@ -275,6 +338,13 @@ stress_hotplug()
 {
 	[ -w /sys/devices/system/cpu/cpu1/online ] || skip "no CPU can be taken off here"
 	stressed --cpu-online 1 --pathological
+}
+
+stress_modules()
+{
+	stress-ng --help | grep -q -e "--module " ||
+		skip "stress-ng of this Debian has nothing for modules"
+	stressed --module 1 --module-name dummy
 }
 
 stress_interrupts()
@@ -447,16 +517,19 @@ all()
 	try 900 system_runs systemd says that the system runs
 	try 60 kernel_is_ours the kernel is the package\'s
 	try 900 modules modules load and go while text changes
+	try 600 own_module a module that was built with the package\'s headers switches its own key
 	try 900 perf_of_debian perf of bookworm records text pokes and shows them
 	try 900 perf_of_backports perf of the backports records text pokes and shows them
 	try 900 perf_of_ours perf of the package records text pokes and shows them
 	try 600 bpftrace_kprobe bpftrace has a kprobe while the tracer and keys are switched
 	try 600 bpftrace_kfunc bpftrace has a kfunc while the tracer and keys are switched
 	try 600 bpftrace_tracepoint bpftrace has a tracepoint while the tracer and keys are switched
-	try 900 bpftrace_wildcard \
+	try 1800 bpftrace_wildcard \
 		bpftrace has 500 probes by wildcard while the tracer and keys are switched
 	try 900 trace_cmd trace-cmd records the graph of functions while keys are switched
 	try 900 bcc_funccount funccount of bcc counts while the tracer and keys are switched
+	try 600 libbpf_tools tools of libbpf-tools trace while the tracer and keys are switched
+	try 600 stress_modules stress-ng loads modules while text changes
 	try 600 stress_hotplug stress-ng takes CPUs off and on while text changes
 	try 900 stress_interrupts stress-ng\'s class interrupt while text changes
 	try 1200 stress_scheduler stress-ng\'s class scheduler while text changes

@@ -51,9 +51,15 @@ class Case(unittest.TestCase):
 
 
 class Disks(Case):
+    def look(self, _, root, words, *__):
+        """What the root has as the packages are installed."""
+        modules = root / "srv/modules"
+        self.there = sorted(path.parent.name for path in modules.glob("*/Makefile"))
+        self.assertIn("/srv/modules/*", words)
+
     def make(self, root, debs=()):
         with (
-            mock.patch.object(installed, "chrooted") as self.chrooted,
+            mock.patch.object(installed, "chrooted", side_effect=self.look) as self.chrooted,
             mock.patch.object(installed, "_build_listen", lambda _, path: path.touch()),
         ):
             return installed.make_disk(X86, root, debs)
@@ -68,7 +74,7 @@ class Disks(Case):
         self.assertEqual(disk.kernel(OURS).read_text(), f"vmlinuz of {OURS}")
         self.assertEqual(disk.initrd(THEIRS).read_text(), f"initrd.img of {THEIRS}")
         self.assertIn("/srv/packages/*.deb", self.chrooted.call_args.args[2])
-        self.assertIn("M=/srv/livepatch", self.chrooted.call_args.args[2])
+        self.assertEqual(self.there, ["livepatch", "module"])
         listed = subprocess.run(
             ["debugfs", "-R", f"ls -p /{installed.OURS}", disk.path],
             check=True,
@@ -381,8 +387,13 @@ FAKES = {
     "perf": 'case "$1" in record) shift; while [ "$1" != -- ]; do shift; done; shift; "$@" ;; '
     'script) seq -f "PERF_RECORD_TEXT_POKE %g" ${SHOWN:-5000} ;; report) echo "  LOST events:  '
     '${LOST:-0}" ;; *) echo perf 6 ;; esac',
-    "bpftrace": 'echo Attaching 1 probe...; echo; echo "@n: ${COUNTED:-7}"; sleep 0.2',
-    "stress-ng": 'echo "stress-ng: ${STRESS:-info: successful run completed in 1s}"; exit '
+    "bpftrace": 'seq "${PROBES:-600}" | sed "s/.*/c0de k vfs_read+0x0 [FTRACE]/" >"$HERE/list"; '
+    'echo Attaching 1 probe...; echo; echo "@n: ${COUNTED:-7}"; sleep 0.2',
+    "funclatency": 'echo "4 -> 7 : 3 |${LATENCY-**}  |"',
+    "opensnoop": 'echo PID COMM FD ERR PATH; echo "12 cat 3 0 ${OPENED-/etc/passwd}"',
+    "modprobe": 'echo "$*" >>"$HERE/modprobe"; exit ${LOADS:-0}',
+    "stress-ng": 'if [ "$1" = --help ]; then echo "$CLASSES"; exit; fi; '
+    'echo "stress-ng: ${STRESS:-info: successful run completed in 1s}"; exit '
     "${STATUS:-0}",
     "sleep": 'if [ -n "$GROWS" ]; then n=$(sed -n "s/^traps //p" "$HERE/stats"); '
     'sed -i "s/^traps .*/traps $((n + GROWS))/" "$HERE/stats"; fi; exec /bin/sleep 0.05',
@@ -414,9 +425,9 @@ class Job(Case):
             "tracing_on",
             "events/sched/enable",
             "events/raw_syscalls/enable",
-            "available_filter_functions",
+            "enabled_functions",
         ):
-            (tracing / name).write_text("vfs_read\n" * 600 if "available" in name else "0\n")
+            (tracing / name).write_text("0\n")
         (self.home / "stats").write_text("batches 3\npokes 70000\nguarded 2\ntraps 7\n")
         (self.home / "power/suspend_stats").mkdir(parents=True)
         (self.home / "power/suspend_stats/success").write_text("0\n")
@@ -432,6 +443,8 @@ class Job(Case):
             ("/proc/sysrq-trigger", self.home / "trigger"),
             ("/dev/kmsg", self.home / "kmsg"),
             ("TRIES=600", "TRIES=4"),
+            ("/sys/kernel/debug/kprobes/list", self.home / "list"),
+            ("/sys/kernel/btf/vmlinux", self.home / "btf"),
             ("/usr/lib/textpoke", self.lib),
         )
         self.copy(
@@ -493,9 +506,32 @@ class Job(Case):
     def test_bpftrace_has_to_count_something(self):
         self.assertEqual(self.case("bpftrace_kprobe")[0], 0)
         self.assertEqual(self.case("bpftrace_kprobe", COUNTED="0")[0], 1)
-        self.assertEqual(self.case("bpftrace_wildcard")[0], 0)
-        (self.home / "tracing/available_filter_functions").write_text("vfs_read\n")
-        self.assertEqual(self.case("bpftrace_wildcard")[0], 1)
+
+    def test_probes_are_counted_by_what_is_there(self):
+        status, said = self.case("bpftrace_wildcard")
+        self.assertEqual(status, 0, said)
+        self.assertIn("600 probes, 600 after text has changed", said)
+        self.assertEqual(self.case("bpftrace_wildcard", PROBES="499")[0], 1)
+        self.assertEqual(self.case("bpftrace_wildcard", COUNTED="0")[0], 1)
+        # One for all, which is in no list of probes.
+        (self.home / "tracing/enabled_functions").write_text("vfs_read (1) R\n" * 500)
+        self.assertEqual(self.case("bpftrace_wildcard", PROBES="1")[0], 0)
+
+    def test_tools_without_headers_have_to_show_something(self):
+        self.assertEqual(self.case("libbpf_tools")[0], 4)
+        (self.home / "btf").touch()
+        self.assertEqual(self.case("libbpf_tools")[0], 0)
+        self.assertEqual(self.case("libbpf_tools", LATENCY="")[0], 1)
+        self.assertEqual(self.case("libbpf_tools", OPENED="")[0], 1)
+
+    def test_a_module_of_ones_own_has_to_load(self):
+        self.assertEqual(self.case("own_module")[0], 0)
+        self.assertIn("-r textpoke_module\n", (self.home / "modprobe").read_text())
+        self.assertEqual(self.case("own_module", LOADS="1")[0], 1)
+
+    def test_stress_with_modules_where_there_is_such_a_class(self):
+        self.assertEqual(self.case("stress_modules")[0], 4)
+        self.assertEqual(self.case("stress_modules", CLASSES="      --module N  start")[0], 0)
 
     def test_text_that_cannot_be_changed_meanwhile_is_a_failure(self):
         path = self.home / "tracing/current_tracer"
