@@ -4,6 +4,7 @@
 import contextlib
 import functools
 import io
+import os
 import re
 import subprocess
 import sys
@@ -342,6 +343,28 @@ class Ftracetest(unittest.TestCase):
             list(range(4)),
         )
         self.assertEqual(max(most), 2)
+
+    def test_as_many_at_once_as_the_user_wants(self):
+        self.addCleanup(tests.take, 2)
+        for jobs in (1, 3):
+            running, most = [], []
+            together = threading.Barrier(jobs)
+
+            def function(number, running=running, most=most, together=together):
+                running.append(number)
+                most.append(len(running))
+                together.wait(timeout=60)
+                running.remove(number)
+
+            command, options = cli.parse(["check", f"JOBS={jobs}"])
+            with mock.patch.dict(os.environ):
+                cli._settle(command, options)
+            tests.side_by_side([functools.partial(function, number) for number in range(6)])
+            self.assertEqual(max(most), jobs)
+
+    def test_what_make_uses_the_word_for_is_left_alone(self):
+        with mock.patch.dict(os.environ, JOBS="7"), contextlib.redirect_stderr(io.StringIO()):
+            self.assertIsNone(cli.parse(["check"])[1].get("JOBS"))
 
     @staticmethod
     def refuse():

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 # pylint: disable=wrong-import-position
 from tests import pages  # noqa: E402
-from textpoke import paths  # noqa: E402
+from textpoke import cli, paths  # noqa: E402
 from textpoke.checks import check  # noqa: E402
 from textpoke.results import grid, junit, kept, ktap, report  # noqa: E402
 from textpoke.results.ktap import FAILED, PASSED, SKIPPED, Result, Step  # noqa: E402
@@ -124,6 +124,25 @@ class Programs(Case):
             ["kunit.json", "kunit.ktap", "kunit.xml"],
         )
         self.assertEqual(ElementTree.parse(paths.LOGS / "kunit.xml").getroot().get("tests"), "1")
+
+    def test_they_go_by_the_command_s_name(self):
+        """As TESTING.md says, whatever functions the command consists of."""
+        options = cli.Options({"ARCH": "x86"})
+        given = {name: mock.Mock(return_value=[]) for name in ("kunit", "selftests", "ftracetest")}
+        for name, function in given.items():
+            function.__name__ = name
+        with (
+            contextlib.redirect_stdout(io.StringIO()),
+            mock.patch.object(check.kernel, "build_kernel"),
+            mock.patch.multiple(check.tests, **given),
+            mock.patch.object(check.torture, "torture", return_value=[]),
+        ):
+            for command in (check.kunit, check.kselftest, check.torment):
+                command(options)
+        self.assertEqual(
+            sorted(path.name for path in paths.LOGS.glob("*.xml")),
+            ["kselftest.xml", "kunit.xml", "torture.xml"],
+        )
 
     def test_what_cannot_be_written_hides_no_result(self):
         with contextlib.redirect_stdout(io.StringIO()) as out, mock.patch.object(

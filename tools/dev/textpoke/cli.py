@@ -38,6 +38,8 @@ VARIABLES = {
     "do, as a pattern",
     "CASE": "the cases to try: what their names begin with (`28`; default: all)",
     "LIST": "1: name the steps of check or check-full, and which of them are still to do",
+    "JOBS": "how many guests check and check-full have at a time (default: 2), each of which "
+    "wants a CPU and 1 GB; not from the environment",
     "FRESH": "1: do everything, also what is unchanged since it passed",
     "DATA": "the recording that `page` shows: a file or folder of perf record --kcore; not from "
     "the environment",
@@ -46,7 +48,7 @@ VARIABLES = {
     "DRY": "1: only say what `apply` would do",
 }
 # Taken only as words of the command, or of make: other programs use variables of that name.
-ASKED = ("OUT", "DATA", "DEBUG", "COMPARE")
+ASKED = ("OUT", "DATA", "DEBUG", "COMPARE", "JOBS")
 HELP, VERSION_WORDS = ("-h", "--help"), ("--version", "-V")
 # Not for the programs we start: the kernel's own make would take them for its options.
 PRIVATE = (
@@ -153,14 +155,14 @@ COMMANDS = {
     ),
     "check": Command(
         "the tests, on every architecture with a backend; the last line counts them",
-        "ARCH KERNEL ONLY LIST FRESH TIMEOUT",
+        "ARCH KERNEL ONLY LIST FRESH JOBS TIMEOUT",
         _pass("checks.check", "main"),
         one=False,
     ),
     "check-full": Command(
         "all that, and kernels of other kinds, every patch, sparse and the like: hours; goes on "
         "where it was",
-        "ARCH KERNEL ONLY LIST FRESH TIMEOUT",
+        "ARCH KERNEL ONLY LIST FRESH JOBS TIMEOUT",
         _pass("checks.full", "main"),
         one=False,
     ),
@@ -407,6 +409,8 @@ def _settle(command, options):
         os.environ["KERNEL"] = options.get("KERNEL")
     if "TIMEOUT" in command.options.split() and options.get("TIMEOUT"):
         _module("guests.boot").be_patient(options.number("TIMEOUT"))
+    if "JOBS" in command.options.split() and options.get("JOBS"):
+        _module("guests.tests").take(options.number("JOBS"))
 
 
 def _do(words):

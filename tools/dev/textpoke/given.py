@@ -200,7 +200,7 @@ CHECKS = {
     "FLAVOUR": flavour,
     "COMPARE": compare,
     **{name: _flag(name) for name in ("BASE", "LLVM", "LIST", "FRESH", "DRY", "DEBUG")},
-    **{name: _number(name) for name in ("TIMEOUT", "MINUTES")},
+    **{name: _number(name) for name in ("TIMEOUT", "MINUTES", "JOBS")},
 }
 
 

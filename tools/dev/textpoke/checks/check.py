@@ -191,7 +191,7 @@ def _with(word, guest):
 
 
 def _all_of(store, name, parts):
-    """The results of parts, two of which are done at a time."""
+    """The results of parts, some of which are done at a time."""
     for results in tests.side_by_side(
         [functools.partial(_part, store, name, *part) for part in parts]
     ):
@@ -361,9 +361,9 @@ def formal():
     return report.end()
 
 
-def _one(options, *parts):
+def _one(options, command, *parts):
     """Parts of check on one kernel, as a command of its own."""
-    report, name = Report().into("-".join(part.__name__ for part in parts)), options.arch
+    report, name = Report().into(command), options.arch
     kdir = kernel.build_kernel(name, llvm=options.flag("LLVM"))
     for part in parts:
         report.step(f"{name}: {part.__name__}", lambda part=part: named(name, part(name, kdir)))
@@ -372,12 +372,12 @@ def _one(options, *parts):
 
 def kunit(options):
     """`kunit`: the KUnit suites."""
-    return _one(options, tests.kunit)
+    return _one(options, "kunit", tests.kunit)
 
 
 def kselftest(options):
     """`kselftest`: the selftests."""
-    return _one(options, tests.selftests, tests.ftracetest)
+    return _one(options, "kselftest", tests.selftests, tests.ftracetest)
 
 
 def torment(options):
@@ -387,4 +387,4 @@ def torment(options):
     def tortured(name, kdir):
         return torture.torture(name, kdir, minutes, options.get("APPEND", ""), smp)
 
-    return _one(options, tortured)
+    return _one(options, "torture", tortured)

@@ -569,7 +569,16 @@ def shares(folder):
     ]
 
 
-def side_by_side(functions, at_once=2):
+_jobs = 2  # guests at a time
+
+
+def take(jobs):
+    """Have that many guests at a time, as the user wants it."""
+    global _jobs  # pylint: disable=global-statement
+    _jobs = jobs
+
+
+def side_by_side(functions, at_once=None):
     """The results of functions, some of which run at the same time;
     the first error of theirs is ours.
 
@@ -585,7 +594,7 @@ def side_by_side(functions, at_once=2):
             except BaseException as error:
                 done[i] = None, error
 
-    threads = [threading.Thread(target=run_some, daemon=True) for _ in range(at_once)]
+    threads = [threading.Thread(target=run_some, daemon=True) for _ in range(at_once or _jobs)]
     for thread in threads:
         thread.start()
     for thread in threads:
