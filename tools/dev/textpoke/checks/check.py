@@ -31,6 +31,8 @@ from ..trace import trace
 from . import gates, suites
 
 UNIT_TESTS = paths.DEV / "tests"
+# Of these, the tests that read what people read.
+READERS = ("test_files.py", "test_given.py", "test_guide.py", "test_words.py")
 # Ends of guests: those that each machine has its own way for, and the others, which one machine
 # shows for all.
 ENDS, SAME_ENDS, SHOWS_THESE = ("Machine",), ("Guest",), "x86"
@@ -58,10 +60,15 @@ def _left_out(log):
     )
 
 
-def _unit_tests(prefix, env=None):
+def _tested():
+    """What decides how the tests end that read no documents."""
+    return *made.code(), *made.packages(*host.BUILD, *host.BROWSER, *host.PAGE)
+
+
+def _unit_tests(prefix, wanted="test_*.py", but=(), env=None):
     """The tools' own tests, a line per file."""
     host.need(*host.BUILD, *host.BROWSER)
-    for path in sorted(UNIT_TESTS.glob("test_*.py")):
+    for path in sorted(set(UNIT_TESTS.glob(wanted)) - {UNIT_TESTS / name for name in but}):
         log = paths.LOGS / f"{prefix.replace(' ', '-')}-{path.stem}.log"
         status = command(
             [sys.executable, "-m", "unittest", "-v", path],
@@ -338,7 +345,9 @@ def everything(report, architectures):
     report.step("series: gates", gates.results, parts=NOTHING)
     report.step("tools: standards", standards.results, parts=NOTHING)
     report.step("series: Debian's suites", suites.fits, parts=NOTHING)
-    report.step("tools: unit tests", _unit_tests, "tools", parts=NOTHING)
+    report.step("tools: unit tests", _unit_tests, "tools", "test_*.py", READERS, parts=_tested)
+    for name in READERS:
+        report.step(f"tools: {name}", _unit_tests, "tools", name, parts=NOTHING)
     models.run(report)
     report.step("perf: tests", perf.host_tests, parts=perf.host_parts)
     for name in architectures:

@@ -36,6 +36,7 @@ TELLING = re.compile(
 )
 # Read for every architecture, wherever they lie.
 SHARED = re.compile(r"arch/[^/]+/crypto/Kconfig|Documentation/Kconfig")
+DOCUMENTS = (".md", ".rst", "NEWS")
 UNREAD = ("Documentation/", "MAINTAINERS", "tools/verification/")
 # A word of what make notes of a compilation: a file of the source, or a folder of headers there.
 READ = (
@@ -265,6 +266,15 @@ def _series_on(now, _fingerprint):
 def repository():
     """Everything in this repository."""
     yield from folder(paths.ROOT, (".git", paths.BUILD.name))
+
+
+def code():
+    """Everything in this repository but what people read."""
+    files = repository()
+    for name, content in zip(files, files):
+        if not name.endswith(DOCUMENTS):
+            yield name
+            yield content
 
 
 def base():
