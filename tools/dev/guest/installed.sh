@@ -30,7 +30,8 @@ WILD=500
 POKES=1000
 MODULES="dummy veth bridge vxlan macvlan tun loop overlay xfs btrfs nf_tables nf_conntrack
 	sch_fq_codel cls_bpf kvm kvm_intel kvm_amd vhost_net nfs dm_mod dm_crypt crc32c_intel
-	ghash_ce aes_ce_blk zram null_blk nbd uinput"
+	ghash_ce aes_ce_blk zram null_blk nbd uinput coresight coresight_funnel coresight_tmc
+	coresight_etm4x"
 
 # Without systemd's help, for which a busy host may have no time.
 poweroff()
@@ -122,6 +123,27 @@ kernel_is_ours()
 counter()
 {
 	sed -n "s/^$1 //p" $STATS
+}
+
+# Whether a word of the command line has come about.
+holds()
+{
+	local value=${1#*=}
+	case $1 in
+	nohz_full=*) [ "$(cat /sys/devices/system/cpu/nohz_full)" = "$value" ] ;;
+	preempt=*) grep -qF "($value)" /sys/kernel/debug/sched/preempt ;;
+	pti=on) grep -qw pti /proc/cpuinfo ;;
+	kpti=on) journalctl -k --no-pager | grep -q "Kernel page table isolation" ;;
+	esac
+}
+
+words_hold()
+{
+	local word words
+	words=$(cat /proc/cmdline)
+	for word in $words; do
+		holds "$word" || { echo "$word has no effect" && return 1; }
+	done
 }
 
 # All of that went through the core, in guarded batches too.
@@ -505,7 +527,7 @@ try()
 	esac
 }
 
-all()
+boots()
 {
 	number=1
 	: >$STATE/said
@@ -514,6 +536,27 @@ all()
 	else
 		report "not ok 1 the kernel boots without a complaint # $(why 1)"
 	fi
+}
+
+# With other words on the command line than Debian has.
+some()
+{
+	boots
+	try 60 words_hold what the command line asks for has come about
+	try 900 system_runs systemd says that the system runs
+	try 900 modules modules load and go while text changes
+	try 900 perf_of_ours perf of the package records text pokes and shows them
+	try 600 bpftrace_kprobe bpftrace has a kprobe while the tracer and keys are switched
+	try 600 bpftrace_tracepoint bpftrace has a tracepoint while the tracer and keys are switched
+	try 900 trace_cmd trace-cmd records the graph of functions while keys are switched
+	try 600 stress_hotplug stress-ng takes CPUs off and on while text changes
+	try 60 core_was_used it was the core that changed text
+	finish
+}
+
+all()
+{
+	boots
 	try 900 system_runs systemd says that the system runs
 	try 60 kernel_is_ours the kernel is the package\'s
 	try 900 modules modules load and go while text changes
@@ -656,6 +699,9 @@ OUT=$(textpoke_port out) || exit
 echo 60 >/proc/sys/kernel/watchdog_thresh
 if grep -q textpoke.crash /proc/cmdline; then
 	crash_and_dump
+fi
+if grep -q textpoke.some /proc/cmdline; then
+	some
 fi
 if [ -e $STATE/kexec ]; then
 	came_back

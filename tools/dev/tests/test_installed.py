@@ -62,7 +62,7 @@ class Disks(Case):
             mock.patch.object(installed, "chrooted", side_effect=self.look) as self.chrooted,
             mock.patch.object(installed, "_build_listen", lambda _, path: path.touch()),
         ):
-            return installed.make_disk(X86, root, debs)
+            return installed.make_disk(X86, "cloud", root, debs)
 
     @unittest.skipUnless(shutil.which("mke2fs") and shutil.which("debugfs"), "e2fsprogs is missing")
     def test_a_disk_with_all_of_it_and_its_kernels_beside_it(self):
@@ -97,7 +97,7 @@ class Disks(Case):
         self.assertIn(f"ExecStart=/{installed.OURS}/installed.sh", unit)
         # The root is as it was, for the next package.
         self.assertEqual(sorted(path.name for path in (root / "srv").iterdir()), [])
-        self.assertFalse((self.home / "build/installed/amd64/disk.part").exists())
+        self.assertFalse((self.home / "build/installed/amd64-cloud/disk.part").exists())
 
     def test_a_package_that_brings_no_kernel_or_initrd_is_a_sentence(self):
         with self.assertRaisesRegex(Fail, "^the package has put no kernel into "):
@@ -123,14 +123,14 @@ class Roots(Case):
     def enter(self, _, command, what, log):
         self.commands.append(list(map(str, command)))
         if command[0] == "mmdebstrap":
-            (installed.home(X86) / "root.part").mkdir(parents=True)
+            Path(command[command.index(installed.RELEASE) + 1]).mkdir(parents=True)
 
     def test_a_root_is_made_once_and_again_for_other_packages(self):
-        first = installed.make_root(X86)
-        installed.make_root(X86)
+        first = installed.make_root(X86, "cloud")
+        installed.make_root(X86, "cloud")
         self.assertEqual([command[0] for command in self.commands], ["mmdebstrap", "sh"])
         with mock.patch.object(installed, "PACKAGES", ("udev",)):
-            installed.make_root(X86)
+            installed.make_root(X86, "cloud")
         self.assertEqual(len(self.commands), 4)
         self.assertTrue(first.is_dir())
 
@@ -140,14 +140,24 @@ class Roots(Case):
             raise Fail(INFRA, "no network")
 
         with mock.patch.object(installed, "entered", breaks), self.assertRaises(Fail):
-            installed.make_root(X86)
+            installed.make_root(X86, "cloud")
         self.commands.clear()
-        shutil.rmtree(installed.home(X86) / "root.part")
-        installed.make_root(X86)
+        shutil.rmtree(installed.home(X86, "cloud") / "root.part")
+        installed.make_root(X86, "cloud")
         self.assertEqual(len(self.commands), 2)
 
+    def test_debian_s_kernel_is_of_the_same_flavour(self):
+        kernels = {
+            (X86, "cloud"): "linux-image-cloud-amd64 linux-headers-cloud-amd64",
+            (X86, "generic"): "linux-image-amd64 linux-headers-amd64",
+        }
+        for (arch, flavour), names in kernels.items():
+            self.commands.clear()
+            self.assertEqual(installed.make_root(arch, flavour).parent.name, f"amd64-{flavour}")
+            self.assertIn(f"-t {installed.BACKPORTS} {names}\n", self.commands[-1][-1])
+
     def test_it_is_of_the_release_with_its_security_updates_and_backports(self):
-        installed.make_root(X86)
+        installed.make_root(X86, "cloud")
         words = " ".join(self.commands[0])
         for suite in installed.SUITES:
             self.assertIn(f" mirror {suite} main", words)
@@ -349,6 +359,20 @@ class Judging(Case):
                         (skip.case, arch.name, debug),
                     )
 
+    def test_it_is_booted_once_more_with_other_words(self):
+        out = self.home / "out"
+        out.write_text(self.BAD)
+        disk, result = installed.Disk(self.home / "disk", (OURS, THEIRS)), boot.Result(
+            OK, "a reason", self.home / "console.log", out, 0, []
+        )
+        with mock.patch.object(boot, "boot", return_value=result) as boots:
+            found = {each.name: each.status for each in installed.with_words(ARM64, disk, False)}
+        words = installed.WORDS["arm64"]
+        self.assertEqual(found[f"a kfunc, with {words}"], SKIPPED)
+        for call in boots.call_args_list:
+            self.assertTrue(call.kwargs["append"].endswith(f" {words} {installed.SOME}"))
+        self.assertEqual(len(boots.call_args_list), 2)
+
     def test_nothing_is_written_to_the_disk(self):
         self.judge(self.GOOD)
         self.assertIn("snapshot=on", self.how["qemu_args"])
@@ -397,6 +421,7 @@ FAKES = {
     "${STATUS:-0}",
     "sleep": 'if [ -n "$GROWS" ]; then n=$(sed -n "s/^traps //p" "$HERE/stats"); '
     'sed -i "s/^traps .*/traps $((n + GROWS))/" "$HERE/stats"; fi; exec /bin/sleep 0.05',
+    "journalctl": 'cat "$HERE/journal"',
     "kexec": 'echo "$*" >>"$HERE/loaded"',
     "makedumpfile": 'cp "$HERE/kmsg" "$3"; cat "$HERE/trigger" >>"$3"',
     "rtcwake": 'echo "$*" >>"$HERE/slept"; [ -n "$AWAKE" ] || '
@@ -445,6 +470,10 @@ class Job(Case):
             ("TRIES=600", "TRIES=4"),
             ("/sys/kernel/debug/kprobes/list", self.home / "list"),
             ("/sys/kernel/btf/vmlinux", self.home / "btf"),
+            ("/proc/cmdline", self.home / "cmdline"),
+            ("/proc/cpuinfo", self.home / "cpuinfo"),
+            ("/sys/devices/system/cpu/nohz_full", self.home / "nohz_full"),
+            ("/sys/kernel/debug/sched/preempt", self.home / "preempt"),
             ("/usr/lib/textpoke", self.lib),
         )
         self.copy(
@@ -601,6 +630,24 @@ class Job(Case):
     def test_what_is_reported(self):
         self.assertEqual(self.tried("core_was_used"), "ok 7 some words\n")
 
+    def test_words_have_to_come_about(self):
+        words = " ".join(["root=/dev/vda rw", *installed.WORDS.values(), installed.SOME])
+        names = {"cmdline": words, "cpuinfo": "flags: fpu pti\n", "nohz_full": "1\n"}
+        names |= {"preempt": "none voluntary (full) lazy\n"}
+        names |= {"journal": "CPU features: detected: Kernel page table isolation (KPTI)\n"}
+        for name, text in names.items():
+            (self.home / name).write_text(text)
+        self.assertEqual(self.case("words_hold"), (0, ""))
+        for name, word in (
+            ("cpuinfo", "pti=on"),
+            ("nohz_full", "nohz_full=1"),
+            ("preempt", "preempt=full"),
+            ("journal", "kpti=on"),
+        ):
+            (self.home / name).write_text("(none)\n")
+            self.assertEqual(self.case("words_hold"), (1, f"{word} has no effect\n"))
+            (self.home / name).write_text(names[name])
+
     def test_what_has_nothing_to_try_says_why(self):
         (self.home / "stats").unlink()
         self.assertEqual(
@@ -626,7 +673,7 @@ class Job(Case):
         for name, words in tried:
             self.assertRegex(text, rf"(?m)^{name}\(\)$")
             self.assertNotIn("#", " ".join(shlex.split(words)))
-        self.assertEqual(len({words for _, words in tried}), len(tried))
+        self.assertEqual(len({words for _, words in tried}), len(set(tried)))
         known = {" ".join(shlex.split(words)) for _, words in tried} | set(
             re.findall(r'^\tset -- "(.+)"$', text, re.M)
         )
@@ -653,7 +700,8 @@ class Steps(unittest.TestCase):
         )
         own = self.steps("x86")
         self.assertEqual(own[:2], ["x86: package cloud: built", "x86: package cloud: installed"])
-        self.assertEqual(len(own), 4)
+        self.assertEqual(len(own), 6)
+        self.assertEqual(own[-1], "x86: package generic: installed")
 
     def test_a_step_does_what_its_name_says(self):
         report, how = mock.Mock(), []
@@ -664,7 +712,11 @@ class Steps(unittest.TestCase):
             full._packages(report, ["arm64"])
         self.assertEqual(
             [what for _, what in how],
-            [[("arm64", "cloud", debug)] for debug in (False, False, True, True)],
+            [
+                [("arm64", flavour, debug)]
+                for flavour, debug in (("cloud", False), ("cloud", True), ("generic", False))
+                for _ in range(2)
+            ],
         )
 
     def test_symbols_are_not_installed(self):
@@ -679,7 +731,7 @@ class Steps(unittest.TestCase):
             os, "geteuid", return_value=0
         ):
             list(installed.installed("x86", "cloud", True))
-        self.assertEqual(disk.call_args.args[2], debs[:1])
+        self.assertEqual(disk.call_args.args[3], debs[:1])
 
 
 if __name__ == "__main__":

@@ -282,7 +282,7 @@ def _releases(report):
 
 # Flavour, and whether with debug information, of what is installed and booted; riscv's and
 # powerpc's are only built.
-PACKAGES = (("cloud", False), ("cloud", True))
+PACKAGES = (("cloud", False), ("cloud", True), ("generic", False))
 
 
 def _packages(report, names):
