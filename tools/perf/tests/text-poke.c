@@ -26,6 +26,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <linux/compiler.h>
 #include <linux/kernel.h>
@@ -36,9 +37,13 @@
 #include "auxtrace.h"
 #include "cs-etm.h"
 #include "debug.h"
+#include "dso.h"
 #include "event.h"
 #include "header.h"
 #include "intel-pt.h"
+#include "machine.h"
+#include "map.h"
+#include "maps.h"
 #include "memswap.h"
 #include "session.h"
 #include "tests.h"
@@ -110,6 +115,7 @@ struct text_poke_test {
 	bool		foreign_time;
 	bool		sparse;
 	bool		no_index;
+	bool		in_dir; /* A directory that has more files */
 	u64		astray; /* So far from the trace the index leads */
 	struct branch	expected[MAX_BRANCHES];
 	unsigned int	nr_expected;
@@ -390,7 +396,8 @@ static void put_etm_time(struct buf *buf, u64 time)
 
 #define ETM_ATOM_E 0xf7
 
-static void put_etm_start(struct text_poke_test *t, u64 time)
+/* Trace is switched on, and no timestamp tells when */
+static void put_etm_on(struct text_poke_test *t)
 {
 	const u8 sync[] = {
 		0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80,	/* A-Sync */
@@ -400,6 +407,11 @@ static void put_etm_start(struct text_poke_test *t, u64 time)
 
 	put(&t->trace, sync, sizeof(sync));
 	put_etm_context(&t->trace, SITE);
+}
+
+static void put_etm_start(struct text_poke_test *t, u64 time)
+{
+	put_etm_on(t);
 	put_etm_time(&t->trace, time);
 }
 
@@ -620,6 +632,10 @@ static void put_attr(struct buf *buf, struct perf_event_attr *attr, u64 ids_at)
 	put(buf, &ids, sizeof(ids));
 }
 
+/* Where the events begin in the file, behind its header and two events' ids and attributes */
+#define DATA_AT (sizeof(struct perf_file_header) + 2 * sizeof(u64) +	\
+		 2 * (sizeof(struct perf_event_attr) + sizeof(struct perf_file_section)))
+
 /*
  * The file: header, ids, attributes, events, the machine's name, without which
  * perf takes it for this one, and the index of the traces
@@ -637,7 +653,7 @@ static int write_data(struct text_poke_test *t, const char *name)
 	};
 	const u64 ids_at = sizeof(struct perf_file_header), attrs_at = ids_at + 2 * sizeof(u64);
 	const u64 attr_size = sizeof(struct perf_event_attr) + sizeof(struct perf_file_section);
-	const u64 data_at = attrs_at + 2 * attr_size, end = data_at + t->events.len;
+	const u64 data_at = DATA_AT, end = data_at + t->events.len;
 	const u64 arch_size = sizeof(u32) + sizeof(t->isa->uname);
 	struct perf_file_section features[2] = {
 		{ .offset = end + sizeof(features), .size = arch_size },
@@ -652,7 +668,8 @@ static int write_data(struct text_poke_test *t, const char *name)
 	int err;
 
 	__set_bit(HEADER_ARCH, header.adds_features);
-	__set_bit(HEADER_AUXTRACE, header.adds_features);
+	/* The number of traces that are indexed is taken for the version of the directory */
+	__set_bit(t->in_dir ? HEADER_DIR_FORMAT : HEADER_AUXTRACE, header.adds_features);
 	put(&buf, &header, sizeof(header));
 	put_u64(&buf, AUX_ID);
 	put_u64(&buf, DUMMY_ID);
@@ -899,6 +916,34 @@ static int test__cs_slot(struct test_suite *test __maybe_unused, int subtest __m
 	return end(&t, compare(&t));
 }
 
+/* One change that is not taken back: behind it there is other text than before */
+static int once(const struct isa *isa)
+{
+	struct text_poke_test t;
+
+	if (begin(&t, isa))
+		return end(&t, TEST_FAIL);
+	t.ref = 1;
+	trace_loops(&t, 1000, 2000);
+	poke(&t, 2000);
+	trace_loops(&t, 3000, 4000);
+	put_trace(&t);
+	if (write_data(&t, "perf.data") || decode(&t, "perf.data") || compare(&t) != TEST_OK ||
+	    inject(&t))
+		return end(&t, TEST_FAIL);
+	return end(&t, compare(&t));
+}
+
+static int test__pt_once(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
+{
+	return once(&x86);
+}
+
+static int test__cs_once(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
+{
+	return have_coresight ? once(&arm64) : TEST_SKIP;
+}
+
 /* If times cannot be compared the text is not known, and perf says so, once */
 static int test__cs_foreign_time(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
 {
@@ -939,9 +984,79 @@ static int boot(const struct isa *isa)
 	trace_loops(&t, 5000, 6000);
 	put_trace(&t);
 	if (write_data(&t, "perf.data") || decode(&t, "perf.data") ||
-	    said(&t, "no copy of the kernel") != 1)
+	    said(&t, "no copy of the kernel") != 1 || compare(&t) != TEST_OK)
+		return end(&t, TEST_FAIL);
+	if (inject(&t) || said(&t, "no copy of the kernel") != 1)
 		return end(&t, TEST_FAIL);
 	return end(&t, compare(&t));
+}
+
+/* A file with a loop in which no text changes, and the folder of a copy of the kernel */
+static int make_still_file(struct text_poke_test *t, const struct isa *isa)
+{
+	int err = begin(t, isa);
+
+	if (err)
+		return err;
+	t->ref = 1;
+	trace_loops(t, 1000, 2000);
+	trace_interrupt(t, 2050);
+	trace_loops(t, 3000, 4000);
+	/* Something that has a time */
+	put_slot(t, 4000, 0x1000, 0);
+	put_trace(t);
+	if (mkdir(in_dir(t, "d"), 0700) || mkdir(in_dir(t, "d/kcore_dir"), 0700))
+		return -errno;
+	return write_data(t, "perf.data") ?: write_data(t, "d/data");
+}
+
+/* Its kernel is elsewhere, as after another boot */
+static int write_other_kernel(struct text_poke_test *t)
+{
+	char symbols[64];
+	struct buf buf = { .data = (u8 *)symbols };
+	int err;
+
+	buf.len = sprintf(symbols, "%llx T _text\n%llx T loop\n",
+			  TEXT_START + 0x200000, SITE + 0x200000);
+	err = write_file(t, "d/kcore_dir/kallsyms", &buf);
+	buf.len = 0;
+	return err ?: write_file(t, "d/kcore_dir/modules", &buf) ?:
+		      write_file(t, "d/kcore_dir/kcore", &buf);
+}
+
+/* perf says what the kernel is decoded with, even if no record tells of a change */
+static int still(const struct isa *isa)
+{
+	struct text_poke_test t;
+
+	if (make_still_file(&t, isa) || decode(&t, "perf.data") ||
+	    said(&t, "no copy of the kernel") != 1 || said(&t, "is decoded with") != 1 ||
+	    compare(&t) != TEST_OK)
+		return end(&t, TEST_FAIL);
+	if (inject(&t) || said(&t, "no copy of the kernel") != 1)
+		return end(&t, TEST_FAIL);
+
+	if (write_other_kernel(&t) || decode(&t, "d") ||
+	    said(&t, "so the copy of it in kcore_dir is not used") != 1 ||
+	    said(&t, "no copy of the kernel") || compare(&t) != TEST_OK)
+		return end(&t, TEST_FAIL);
+	if (run_perf(&t, "branches", "script -i %s --itrace=b -F ip,addr", in_dir(&t, "d")))
+		return end(&t, TEST_FAIL);
+	read_said(&t);
+	return end(&t, said(&t, "is of another boot") == 1 &&
+		       said(&t, "No other image of it is known") == 1 &&
+		       !said(&t, "no copy of the kernel") ? TEST_OK : TEST_FAIL);
+}
+
+static int test__pt_still(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
+{
+	return still(&x86);
+}
+
+static int test__cs_still(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
+{
+	return have_coresight ? still(&arm64) : TEST_SKIP;
 }
 
 static int test__pt_boot(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
@@ -1052,6 +1167,15 @@ static int test__swapped(struct test_suite *test __maybe_unused, int subtest __m
  * perf ends by itself, by whatever error: not by a signal, which the shell adds
  * to 128, nor by timeout
  */
+static bool ended(int ret)
+{
+	if (!WIFEXITED(ret))
+		return false;
+	ret = WEXITSTATUS(ret);
+	/* From 124 on it is timeout that has failed, or could not run perf */
+	return ret < 124 || ret > 128 + 31;
+}
+
 static bool ends(struct text_poke_test *t)
 {
 	int ret;
@@ -1061,11 +1185,7 @@ static bool ends(struct text_poke_test *t)
 	ret = run_perf(t, "branches", "script -i %s -k %s --itrace=b -F ip,addr",
 		       in_dir(t, "perf.data"), in_dir(t, "vmlinux"));
 	read_said(t);
-	if (!WIFEXITED(ret))
-		return false;
-	ret = WEXITSTATUS(ret);
-	/* From 124 on it is timeout that has failed, or could not run perf */
-	return ret < 124 || ret > 128 + 31;
+	return ended(ret);
 }
 
 /* What the record of trace says is something else; sets it back */
@@ -1143,6 +1263,178 @@ static int truncated(const struct isa *isa)
 		return end(&t, TEST_FAIL);
 	t.events.len = len;
 	return end(&t, ends_untrue(&t) && ends_misled(&t) ? TEST_OK : TEST_FAIL);
+}
+
+/* A file that lacks its end does not tell of which machine it is: then it is of this one */
+static bool is_native(const struct isa *isa)
+{
+	struct utsname name;
+
+	return !uname(&name) && !strcmp(name.machine, isa->uname);
+}
+
+/* What is decoded of the first part of a trace is right */
+static bool right_so_far(struct text_poke_test *t)
+{
+	unsigned int i;
+
+	if (t->nr_found > t->nr_expected)
+		return false;
+	for (i = 0; i < t->nr_found; i++) {
+		if (t->found[i].from != t->expected[i].from || t->found[i].to != t->expected[i].to)
+			return false;
+	}
+	return true;
+}
+
+static bool tells_cut(struct text_poke_test *t, u64 size)
+{
+	char what[64];
+
+	snprintf(what, sizeof(what), "perf.data file has %" PRIu64 " of %zu bytes of data",
+		 size - DATA_AT, t->events.len);
+	return said(t, what) == 1;
+}
+
+/* The file is cut off there: perf says so, once, and goes on with what there is */
+static bool goes_on(struct text_poke_test *t, u64 size)
+{
+	pr_debug("%s: cut off at %" PRIu64 "\n", t->isa->name, size);
+	if (write_data(t, "perf.data") || truncate(in_dir(t, "perf.data"), size))
+		return false;
+	if (decode(t, "perf.data") || !tells_cut(t, size))
+		return false;
+	if (is_native(t->isa) && !right_so_far(t))
+		return false;
+	if (inject(t) || !tells_cut(t, size))
+		return false;
+	return !run_perf(t, "out", "inject -i %s -o %s", in_dir(t, "perf.data"),
+			 in_dir(t, "injected.data"));
+}
+
+/* More than a page of records, which change nothing, and of trace behind the loop */
+static int make_large_file(struct text_poke_test *t, const struct isa *isa)
+{
+	const u8 padding[3 * 4096] = {};
+	int err = begin(t, isa), i;
+
+	if (err)
+		return err;
+	t->ref = 1;
+	for (i = 0; i < 150; i++)
+		put_poke(t, 600 + i, SITE, isa->nop, isa->site_len, isa->nop, isa->site_len);
+	trace_loops(t, 1000, 2000);
+	poke(t, 2000);
+	trace_loops(t, 3000, 4000);
+	put(&t->trace, padding, sizeof(padding));
+	put_trace(t);
+	return 0;
+}
+
+/* Files that lack their end, in a record, between two, and in trace */
+static int cut(const struct isa *isa)
+{
+	struct text_poke_test t;
+	u64 aux_at, cuts[6], at;
+	unsigned int i;
+
+	if (make_large_file(&t, isa))
+		return end(&t, TEST_FAIL);
+	aux_at = DATA_AT + t.aux_at;
+	cuts[0] = aux_at / 2 | 4;
+	cuts[1] = aux_at;
+	cuts[2] = aux_at + 20;
+	cuts[3] = aux_at + sizeof(struct perf_record_auxtrace);
+	cuts[4] = cuts[3] + 300;
+	cuts[5] = DATA_AT + t.events.len - 1;
+	for (i = 0; i < ARRAY_SIZE(cuts); i++) {
+		if (!goes_on(&t, cuts[i]))
+			return end(&t, TEST_FAIL);
+	}
+	for (at = 4096; at < DATA_AT + t.events.len; at += 4096) {
+		if (!goes_on(&t, at))
+			return end(&t, TEST_FAIL);
+	}
+	/* After the last of the cuts at pages: all trace but padding is there */
+	if (isa == &x86 && is_native(isa) && compare(&t) != TEST_OK)
+		return end(&t, TEST_FAIL);
+	/* Trace that comes through a pipe */
+	if (!ended(run_perf(&t, "out", "inject -i %s | head -c %zu | timeout 20 %s inject -i - -o %s",
+			    in_dir(&t, "perf.data"), DATA_AT + t.events.len - 4096, t.perf,
+			    in_dir(&t, "injected.data"))))
+		return end(&t, TEST_FAIL);
+	return end(&t, TEST_OK);
+}
+
+static int test__pt_cut(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
+{
+	return cut(&x86);
+}
+
+/* perf inject cannot do without the features of a file that has all of its data, and says so */
+static int test__inject_featureless(struct test_suite *test __maybe_unused,
+				    int subtest __maybe_unused)
+{
+	struct text_poke_test t;
+
+	if (make_file(&t, &x86, 1) ||
+	    truncate(in_dir(&t, "perf.data"), DATA_AT + t.events.len + 8) || !inject(&t))
+		return end(&t, TEST_FAIL);
+	if (said(&t, "Failed to read which features") != 1)
+		return end(&t, TEST_FAIL);
+	/* Nor can it without the end of the last record */
+	put_u32(&t.events, 0);
+	if (write_data(&t, "perf.data") || !inject(&t))
+		return end(&t, TEST_FAIL);
+	return end(&t, said(&t, "Failed to process events") == 1 &&
+		       said(&t, "the record goes on behind the end") == 1 ? TEST_OK : TEST_FAIL);
+}
+
+/* Whether that line is said so often in a file */
+static bool printed(struct text_poke_test *t, const char *name, const char *what, int times)
+{
+	FILE *file = fopen(in_dir(t, name), "r");
+	char line[512];
+
+	if (!file)
+		return false;
+	while (fgets(line, sizeof(line), file))
+		times -= !!strstr(line, what);
+	fclose(file);
+	return !times;
+}
+
+/* One of the files in a directory, of a CPU each, ends in a record: the others are read */
+static int test__dir_cut(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
+{
+	struct text_poke_test t;
+	struct buf pokes;
+	size_t len;
+	int i;
+
+	if (begin(&t, &x86) || mkdir(in_dir(&t, "d"), 0700))
+		return end(&t, TEST_FAIL);
+	len = t.events.len;
+	for (i = 0; i < 4; i++)
+		put_poke(&t, 600 + i, SITE, x86.nop, 5, x86.nop, 5);
+	pokes = (struct buf){ .data = t.events.data + len, .len = t.events.len - len };
+	if (write_file(&t, "d/data.1", &pokes))
+		return end(&t, TEST_FAIL);
+	pokes.len -= 4;
+	if (write_file(&t, "d/data.0", &pokes))
+		return end(&t, TEST_FAIL);
+	t.in_dir = true;
+	if (write_data(&t, "d/data") ||
+	    run_perf(&t, "out", "script -i %s --show-text-poke-events", in_dir(&t, "d")))
+		return end(&t, TEST_FAIL);
+	read_said(&t);
+	return end(&t, said(&t, "data.0 file ends in a record") == 1 &&
+		       printed(&t, "out", "TEXT_POKE", 4 + 4 + 3) ? TEST_OK : TEST_FAIL);
+}
+
+static int test__cs_cut(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
+{
+	return have_coresight ? cut(&arm64) : TEST_SKIP;
 }
 
 /* A branch to where a slot may be, of any size, and none has been told of */
@@ -1232,6 +1524,64 @@ static int sparse(bool slot, bool poked, const char *what, int times)
 	return end(&t, said(&t, what) == times ? TEST_OK : TEST_FAIL);
 }
 
+/*
+ * Kernel text changes while the CPU executes a program, of which there is no trace.
+ * When it comes back it executes the new text, and only then is there a timestamp; or
+ * one before, if on_time. Without earlier, all of that is the beginning of the trace.
+ */
+static int late(bool earlier, bool on_time, bool context, const char *what, int times)
+{
+	u8 jump[8];
+	struct text_poke_test t;
+
+	if (begin(&t, &arm64))
+		return end(&t, TEST_FAIL);
+	if (earlier)
+		trace_loops(&t, 1000, 2000);
+	else
+		t.trace.len = 0;
+	arm64_jump(jump, SITE, DETOUR);
+	put_poke(&t, 3000, SITE, arm64.nop, 4, jump, 4);
+	t.jumps = true;
+	put_etm_on(&t);
+	if (on_time)
+		put_etm_time(&t.trace, 50000);
+	t.sparse = true;
+	trace_loops(&t, 50000, 51000);
+	if (context)
+		put_etm_context(&t.trace, SITE);
+	put_etm_time(&t.trace, 52000);
+	trace_loops(&t, 52000, 53000);
+	put_etm_time(&t.trace, 53000);
+	put_trace(&t);
+	if (write_data(&t, "perf.data") || decode(&t, "perf.data"))
+		return end(&t, TEST_FAIL);
+	return end(&t, said(&t, what) == times ? TEST_OK : TEST_FAIL);
+}
+
+static int test__cs_late(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
+{
+	const char *gap = "changed in 1 gaps, of up to 50100 ns";
+	const char *first = "The first begins at 0.000001900,";
+	const char *last = "the last ends at 0.000052000";
+
+	if (!have_coresight)
+		return TEST_SKIP;
+	if (late(true, false, false, gap, 1) || late(true, false, false, first, 1) ||
+	    late(true, false, false, last, 1))
+		return TEST_FAIL;
+	/* Another context makes the decoder begin anew as well */
+	if (late(true, false, true, gap, 1))
+		return TEST_FAIL;
+	/* From the change on it is not known what was before the first timestamp */
+	if (late(false, false, false, "changed in 1 gaps, of up to 49000 ns", 1) ||
+	    late(false, false, false, "The first begins at 0.000003000", 1))
+		return TEST_FAIL;
+	/* Trace was off until the timestamp */
+	return late(true, true, false, "gaps", 0) || late(false, true, false, "gaps", 0) ?
+	       TEST_FAIL : TEST_OK;
+}
+
 static int test__cs_sparse(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
 {
 	const char *one = "changed in 1 gaps, of up to 49550 ns";
@@ -1292,25 +1642,174 @@ static int test__cs_inject(struct test_suite *test __maybe_unused, int subtest _
 	return end(&t, compare(&t));
 }
 
+#define IMAGE_SIZE	(2 * TEXT_SIZE)
+#define NR_POKES	5000
+
+/* The image that decoders read: the kernel, and a module right behind it */
+struct image {
+	struct machine	machine;
+	struct map	*maps[2];
+	u8		was[IMAGE_SIZE], now[IMAGE_SIZE];
+	struct buf	pokes;
+	size_t		at[NR_POKES];
+};
+
+static int image__add(struct image *image, int i, const char *file)
+{
+	struct dso *dso = machine__findnew_dso(&image->machine, file);
+	struct map *map;
+
+	if (!dso)
+		return -ENOMEM;
+	/* Its symbols are not of interest */
+	dso__set_loaded(dso);
+	map = map__new2(TEXT_START + i * TEXT_SIZE, dso);
+	dso__put(dso);
+	if (!map)
+		return -ENOMEM;
+	map__set_end(map, TEXT_START + (i + 1) * TEXT_SIZE);
+	image->maps[i] = map;
+	return maps__insert(machine__kernel_maps(&image->machine), map);
+}
+
+static struct image *image__new(struct text_poke_test *t)
+{
+	struct image *image = zalloc(sizeof(*image));
+	struct buf half = { .len = TEXT_SIZE };
+	unsigned int i;
+
+	if (!image)
+		return NULL;
+	for (i = 0; i < IMAGE_SIZE; i++)
+		image->was[i] = random();
+	memcpy(image->now, image->was, IMAGE_SIZE);
+	machine__init(&image->machine, "", HOST_KERNEL_ID);
+	half.data = image->was;
+	if (write_file(t, "kernel", &half) || image__add(image, 0, in_dir(t, "kernel")))
+		return image;
+	half.data += TEXT_SIZE;
+	if (!write_file(t, "module", &half) && image__add(image, 1, in_dir(t, "module")))
+		pr_debug("No map of the module\n");
+	return image;
+}
+
+static void image__delete(struct image *image)
+{
+	if (!image)
+		return;
+	map__put(image->maps[0]);
+	map__put(image->maps[1]);
+	machine__exit(&image->machine);
+	zfree(&image->pokes.data);
+	free(image);
+}
+
+/* What decoders read is that */
+static bool image__is(struct image *image, const u8 *bytes)
+{
+	u8 found[TEXT_SIZE];
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		struct map *map = image->maps[i];
+
+		if (!map || dso__data_read_addr(map__dso(map), map, &image->machine, map__start(map),
+						found, TEXT_SIZE) != TEXT_SIZE)
+			return false;
+		if (memcmp(found, bytes + i * TEXT_SIZE, TEXT_SIZE))
+			return false;
+	}
+	return true;
+}
+
+/* A record of any place and length, which may begin in one map and end in the next */
+static void image__poke(struct image *image, int i)
+{
+	struct text_poke_test t = { .events = image->pokes };
+	const unsigned int at = random() % (IMAGE_SIZE - 64);
+	const u16 len = 1 + random() % 64;
+	u8 new[64];
+	int n;
+
+	for (n = 0; n < len; n++)
+		new[n] = random();
+	image->at[i] = t.events.len;
+	put_poke(&t, i, TEXT_START + at, image->now + at, len, new, len);
+	memcpy(image->now + at, new, len);
+	image->pokes = t.events;
+	machine__process_text_poke(&image->machine, (union perf_event *)(t.events.data + image->at[i]),
+				   NULL);
+}
+
+static int image__unpoke(struct image *image, int i)
+{
+	const union perf_event *event = (union perf_event *)(image->pokes.data + image->at[i]);
+
+	return machine__write_text(&image->machine, event->text_poke.addr, event->text_poke.bytes,
+				   event->text_poke.old_len);
+}
+
+static bool image__replay(struct image *image)
+{
+	int i;
+
+	if (!image__is(image, image->was))
+		return false;
+	for (i = 0; i < NR_POKES; i++)
+		image__poke(image, i);
+	if (image->machine.nr_text_pokes_unknown || !image__is(image, image->now))
+		return false;
+	while (i--) {
+		if (image__unpoke(image, i))
+			return false;
+	}
+	return image__is(image, image->was);
+}
+
+/* Records lead from the text that was there to the text that is there, and back */
+static int test__image(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
+{
+	struct text_poke_test t;
+	struct image *image;
+	bool same;
+
+	if (begin(&t, &x86))
+		return end(&t, TEST_FAIL);
+	image = image__new(&t);
+	same = image && image__replay(image);
+	image__delete(image);
+	return end(&t, same ? TEST_OK : TEST_FAIL);
+}
+
 static struct test_case text_poke_tests[] = {
+	TEST_CASE("Image of the kernel, text pokes forwards and backwards", image),
 	TEST_CASE("Intel PT across text pokes", pt),
+	TEST_CASE("Intel PT across one text poke", pt_once),
 	TEST_CASE("Intel PT, text pokes of a slot", pt_slot),
 	TEST_CASE("perf inject, Intel PT across text pokes", pt_inject),
 	TEST_CASE("Intel PT and text pokes without kcore", pt_boot),
+	TEST_CASE("Intel PT without kcore or text pokes", pt_still),
 	TEST_CASE("Lost records and text pokes", lost),
 	TEST_CASE("Broken records of text pokes", broken),
 	TEST_CASE("Broken records of text pokes, other byte order", swapped),
 	TEST_CASE("Text pokes that cannot be read ahead", unread),
 	TEST_CASE("Intel PT and text pokes, broken files", pt_truncated),
+	TEST_CASE("Intel PT and text pokes, files that are cut off", pt_cut),
+	TEST_CASE("Text pokes in a directory, a file that is cut off", dir_cut),
+	TEST_CASE("perf inject and text pokes, half a file", inject_featureless),
 	TEST_CASE("Intel PT and text pokes, code that is not told of", pt_unwritten),
 	TEST_CASE("Intel PT and text pokes without a reference", pt_no_reference),
 	TEST_CASE_REASON("CoreSight across text pokes", cs, "no CoreSight"),
+	TEST_CASE_REASON("CoreSight across one text poke", cs_once, "no CoreSight"),
 	TEST_CASE_REASON("CoreSight, text pokes of a slot", cs_slot, "no CoreSight"),
 	TEST_CASE_REASON("CoreSight and text pokes, by different clocks", cs_foreign_time, "no CoreSight"),
 	TEST_CASE_REASON("CoreSight and text pokes, few timestamps", cs_sparse, "no CoreSight"),
+	TEST_CASE_REASON("CoreSight and text pokes, first timestamp too late", cs_late, "no CoreSight"),
 	TEST_CASE_REASON("CoreSight and text pokes, no index of the trace", cs_no_index, "no CoreSight"),
 	TEST_CASE_REASON("CoreSight and text pokes without kcore", cs_boot, "no CoreSight"),
+	TEST_CASE_REASON("CoreSight without kcore or text pokes", cs_still, "no CoreSight"),
 	TEST_CASE_REASON("CoreSight and text pokes, broken files", cs_truncated, "no CoreSight"),
+	TEST_CASE_REASON("CoreSight and text pokes, files that are cut off", cs_cut, "no CoreSight"),
 	TEST_CASE_REASON("CoreSight and text pokes, code that is not told of", cs_unwritten, "no CoreSight"),
 	TEST_CASE_REASON("perf inject, CoreSight across text pokes", cs_inject, "no CoreSight"),
 	{ .name = NULL, }
