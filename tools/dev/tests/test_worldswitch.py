@@ -8,9 +8,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from textpoke.code import worldswitch  # noqa: E402
+from textpoke.code import calls, worldswitch  # noqa: E402
 from textpoke.results.ktap import FAILED  # noqa: E402
-from textpoke.results.tables import rows  # noqa: E402
 
 TEXT = """\
 ffff800080010000 <__activate_traps>:
@@ -58,7 +57,7 @@ def failed(accepted=(), **changes):
 class Reading(unittest.TestCase):
     def test_calls_and_jumps_are_followed(self):
         self.assertEqual(
-            worldswitch.branches(TEXT.splitlines()),
+            calls.branches(TEXT.splitlines(), worldswitch.BRANCH),
             {
                 "__activate_traps": {
                     "__activate_traps",
@@ -68,23 +67,6 @@ class Reading(unittest.TestCase):
                 },
                 "read_timer": set(),
             },
-        )
-
-    def test_a_relocation(self):
-        line = (
-            "ffff8000804d8cc8  0000000000000403 R_AARCH64_RELATIVE                        "
-            "-7fff7fb23000"
-        )
-        match = worldswitch.RELOCATED.match(line)
-        self.assertEqual((match["at"], match["value"]), ("ffff8000804d8cc8", "-7fff7fb23000"))
-
-    def test_a_section(self):
-        line = (
-            "  [13] __jump_table      PROGBITS        ffff8000806b3000 6c3000 000014 00   A  0"
-            "   0  4"
-        )
-        self.assertEqual(
-            worldswitch.SECTION.match(line).groups(), ("ffff8000806b3000", "6c3000", "000014")
         )
 
 
@@ -116,18 +98,18 @@ class Judging(unittest.TestCase):
         self.assertEqual(failed([("outside", "put")]), {NAMES[4]: "put by outside"})
 
     def test_only_the_caller_that_is_accepted(self):
-        calls = SITES.calls | {"helper": {"panic"}}
+        also = SITES.calls | {"helper": {"panic"}}
         self.assertEqual(
-            failed(calls=calls, traced={"panic"}, unprobed={"sysreg", "helper", "panic"}),
+            failed(calls=also, traced={"panic"}, unprobed={"sysreg", "helper", "panic"}),
             {NAMES[0]: "panic <- helper <- sysreg <- enter"},
         )
-        self.assertEqual(failed([("*", "pan*")], calls=calls, traced={"panic"}), {})
+        self.assertEqual(failed([("*", "pan*")], calls=also, traced={"panic"}), {})
 
     def test_what_is_accepted_and_not_called(self):
         self.assertEqual(failed([("sysreg", "printk")]), {NAMES[4]: "printk by sysreg"})
 
     def test_the_list_can_be_read(self):
-        self.assertTrue(list(rows(worldswitch.ACCEPTED, "caller | function | reason")))
+        self.assertTrue(calls.accepted_in(worldswitch.ACCEPTED))
 
 
 if __name__ == "__main__":

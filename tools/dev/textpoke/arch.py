@@ -36,6 +36,8 @@ class Arch:
     isolates: bool = False
     # scripts below the kernel's selftests that need nothing built, for check-full
     scripts: tuple = ()
+    # whether kernel text also runs in real mode, where the trap cannot be taken
+    real_mode: bool = False
     torture: tuple = ()  # what the torture test has to do here, besides what it does everywhere
     torture_append: str = ""  # words on the kernel's command line for that
     endings: tuple = ()  # how another kernel may go on where this one ends in the middle of a batch
@@ -170,6 +172,7 @@ _POWERPC = Arch(
     kunit=("text_poke_slot", "powerpc_ftrace"),
     kunit_also=("ftrace_mflr=remove",),
     scripts=("powerpc/security/mitigation-patching.sh", "powerpc/mm/stress_code_patching.sh"),
+    real_mode=True,
 )
 
 ARCHES = {arch.name: arch for arch in (_X86, _ARM64, _RISCV, _POWERPC, _I386)}

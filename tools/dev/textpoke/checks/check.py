@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from .. import arch as arches
 from .. import host, paths
-from ..code import standards, unwatched
+from ..code import realmode, standards, unwatched
 from ..errors import OK
 from ..guests import boot, endings, initramfs, kernel, perf, tests, torture
 from ..proofs import models
@@ -273,6 +273,8 @@ def _built_and_tested(store, name):
     )
     if arches.get(name).isolates:
         yield unwatched.result(name, kdir)
+    if arches.get(name).real_mode:
+        yield from named(name, realmode.real_mode(name, kdir))
     guest = boots_guest(name, kdir)
     booted = list(results_of("boots", store.once, f"{name}: boots", guest.parts, guest))
     yield from named(name, booted)
@@ -288,6 +290,7 @@ def _architecture_parts(name):
             initramfs.static_program(name, tests.BASH, "bash-static"),
             *made.folder(perf.foreign_libraries(name)),
         ]
+    real_mode = arches.get(name).real_mode
     return [
         list(made.architecture(name)),
         foreign,
@@ -302,6 +305,7 @@ def _architecture_parts(name):
             "results.made",
             "results.report",
             "code.unwatched",
+            *["code.realmode"] * real_mode,
         ),
         [
             paths.DEV / "textpoke/checks/check.py",
@@ -309,6 +313,7 @@ def _architecture_parts(name):
             paths.DEV / "tp",
             UNIT_TESTS / "test_boot.py",
             unwatched.LIST,
+            *[realmode.ACCEPTED] * real_mode,
         ],
     ]
 

@@ -15,35 +15,18 @@ that are made with the kernel's own vectors only, or at no time, which are not f
 `outside` for the caller, functions of hyp/vhe/ that are never called with the others.
 """
 
-import re
-import struct
 from dataclasses import dataclass, replace
-from fnmatch import fnmatch
 
 from .. import arch as arches
 from ..errors import INFRA, Fail
 from ..guests import tests
-from ..results.ktap import FAILED, PASSED, Result
-from ..results.tables import FOLDER, rows
-from ..say import output
-from .disasm import Symbols
+from ..results.tables import FOLDER
+from .calls import SYMBOL, TEXT, Image, accepted_in, chain, fits, judged, matches, reached, unused
+from .calls import target as branch_of
 
 SWITCH = "arch/arm64/kvm/hyp/vhe/built-in.a"
 ACCEPTED = FOLDER / "accepted/world-switch"
-FUNCTION = re.compile(r"^[0-9a-f]+ <(?P<name>[^>]+)>:$")
-BRANCH = re.compile(
-    r"^\s*[0-9a-f]+:\t(?:bl?|b\.\w+|cbn?z|tbn?z)\t.*<(?P<name>[^>+]+)(?:\+0x[0-9a-f]+)?>"
-)
-SYMBOL = re.compile(r"^(?P<addr>[0-9a-f]+) (?P<type>\w) (?P<name>\S+)$")
-SECTION = re.compile(
-    r"^\s*\[\s*\d+\] \S+\s+PROGBITS\s+(?P<addr>[0-9a-f]+) (?P<offset>[0-9a-f]+) "
-    r"(?P<size>[0-9a-f]+) "
-)
-RELOCATED = re.compile(
-    r"^(?P<at>[0-9a-f]+)\s+[0-9a-f]+ R_AARCH64_RELATIV\w*\s+(?P<value>-?[0-9a-f]+)$"
-)
-TEXT = "tTwW"  # types of symbols
-KEY = 16  # bytes of a struct jump_entry, which begins with where it is from there
+BRANCH = branch_of(r"bl?|b\.\w+|cbn?z|tbn?z")
 ENTRY = 8  # what is recorded of a function is its first NOP, as far before it at most
 RANGE = "vhe"
 UNPROBED = ("noinstr", "kprobes", "entry")  # ranges of text where kprobes allows none
@@ -70,166 +53,51 @@ class Sites:
     unprobed: set
 
 
-def branches(lines):
-    """function -> functions that it branches to, of what objdump says."""
-    found: dict[str, set] = {}
-    current: set[str] = set()
-    for line in lines:
-        if match := FUNCTION.match(line):
-            current = found.setdefault(match["name"], set())
-        elif match := BRANCH.match(line):
-            current.add(match["name"])
-    return found
-
-
-def _fits(caller, function, accepted):
-    return fnmatch(caller, accepted[0]) and fnmatch(function, accepted[1])
-
-
-def _calls(sites, caller, accepted):
-    """The functions that one branches to, without those that it may."""
-    return {
-        each
-        for each in sites.calls.get(caller, ())
-        if not any(_fits(caller, each, known) for known in accepted)
-    }
-
-
-def reached(sites, accepted):
-    """function -> its caller, of all that the world switch comes to; its own have no caller.
-
-    What is wrong in itself is not followed any further.
-    """
-    found, wrong = dict.fromkeys(sites.switch), sites.traced | sites.keyed
-    left = sorted(sites.switch)
-    for function in left:
-        new = sorted(_calls(sites, function, accepted) - set(found))
-        found.update(dict.fromkeys(new, function))
-        left += [each for each in new if each not in wrong]
-    return found
-
-
-def chain(function, found):
-    """How the world switch comes to a function."""
-    steps = [function]
-    while found[steps[-1]]:
-        steps.append(found[steps[-1]])
-    return " <- ".join(steps)
-
-
-def _judged(name, wrong):
-    return Result(name, FAILED if wrong else PASSED, "; ".join(sorted(wrong)))
-
-
-def _unused(sites, found, accepted):
-    """What is accepted, and nowhere to be seen."""
-    seen = [(function, each) for function in found for each in sites.calls.get(function, ())]
-    seen += [(OUTSIDE, each) for each in sites.outside]
-    return {
-        f"{function} by {by}"
-        for by, function in accepted
-        if not any(_fits(*each, (by, function)) for each in seen)
-    }
-
-
 def results(sites, accepted):
     """Results of what was read."""
-    found = reached(sites, accepted)
+    found = reached(sites.calls, sites.switch, accepted, sites.traced | sites.keyed)
     elsewhere = set(found) - sites.switch
     for what, wrong in (
         ("can be traced", sites.traced),
         ("has static keys", sites.keyed),
         ("takes a probe", elsewhere - sites.unprobed),
     ):
-        yield _judged(
+        yield judged(
             f"the world switch calls nothing that {what}",
             {chain(each, found) for each in elsewhere & wrong},
         )
     unknown = {
-        each for each in sites.outside if not any(_fits(OUTSIDE, each, known) for known in accepted)
+        each for each in sites.outside if not any(fits(OUTSIDE, each, known) for known in accepted)
     }
-    yield _judged("what of hyp/vhe is outside of the range is known", unknown)
-    yield _judged("what is accepted is there", _unused(sites, found, accepted))
+    yield judged("what of hyp/vhe is outside of the range is known", unknown)
+    others = [(OUTSIDE, each) for each in sites.outside]
+    yield judged("what is accepted is there", unused(sites.calls, found, accepted, others))
 
 
 # Reading
 
 
-def _matches(pattern, *command):
-    """The matches in what a command prints, of the lines that have one."""
-    return [match for match in map(pattern.match, output(command).splitlines()) if match]
-
-
-class _Image:
-    """vmlinux, as binutils show it."""
-
-    def __init__(self, kdir, tools):
-        self.path, self.tools = kdir / "vmlinux", tools
-        symbols = _matches(SYMBOL, f"{tools}nm", self.path)
-        self.symbols = {match["name"]: int(match["addr"], 16) for match in symbols}
-        text = [match for match in symbols if match["type"] in TEXT]
-        self.text, self.functions = Symbols(match[0] for match in text), [
-            (match["name"], int(match["addr"], 16)) for match in text
-        ]
-        sections = _matches(SECTION, f"{tools}readelf", "-SW", self.path)
-        self.sections = [[int(value, 16) for value in match.groups()] for match in sections]
-        self.bytes = self.path.read_bytes()
-
-    def function(self, addr):
-        """The function that an address is in."""
-        return self.text.name(addr).partition("+")[0]
-
-    def _bounds(self, name):
-        return self.symbols[f"__start_{name}"], self.symbols[f"__stop_{name}"]
-
-    def within(self, name):
-        """The functions in a range of text."""
-        begin, end = self.symbols[f"__{name}_text_start"], self.symbols[f"__{name}_text_end"]
-        return {name for name, addr in self.functions if begin <= addr < end}
-
-    def distances(self, name, size):
-        """The addresses that a table's entries begin with, as distances from there."""
-        begin, end = self._bounds(name)
-        addr, offset = next(
-            (addr, offset)
-            for addr, offset, length in self.sections
-            if addr <= begin < addr + length
-        )
-        for at in range(begin, end, size):
-            yield at + struct.unpack_from("<i", self.bytes, at - addr + offset)[0]
-
-    def pointers(self, name):
-        """The addresses in a table of pointers, which are filled in at boot."""
-        begin, end = self._bounds(name)
-        for match in _matches(RELOCATED, f"{self.tools}readelf", "-rW", self.path):
-            if begin <= int(match["at"], 16) < end:
-                yield int(match["value"], 16) % (1 << 64)
-
-    def branches(self):
-        return branches(
-            output(
-                [f"{self.tools}objdump", "-d", "--no-show-raw-insn", self.path],
-                what="disassembling",
-            ).splitlines()
-        )
+def _within(image, name):
+    """The functions in a range of text."""
+    return image.within(f"__{name}_text_start", f"__{name}_text_end")
 
 
 def read(kdir, tools):
     """The Sites of a kernel; a failure if what there must be is not found,
     for then it was not read rightly.
     """
-    image = _Image(kdir, tools)
-    calls = image.branches()
-    symbols = _matches(SYMBOL, f"{tools}nm", "--defined-only", kdir / SWITCH)
-    switch = image.within(RANGE) & set(calls)
+    image = Image(kdir, tools)
+    calls = image.branches(BRANCH)
+    symbols = matches(SYMBOL, f"{tools}nm", "--defined-only", kdir / SWITCH)
+    switch = _within(image, RANGE) & set(calls)
     own = {match["name"] for match in symbols if match["type"] in TEXT} & set(calls)
     sites = Sites(
         calls,
         switch,
         own - switch,
         {image.function(addr + ENTRY) for addr in image.pointers("mcount_loc")},
-        {image.function(addr) for addr in image.distances("__jump_table", KEY)},
-        set().union(*map(image.within, UNPROBED)),
+        image.keyed(),
+        set().union(*(_within(image, each) for each in UNPROBED)),
     )
     empty = [name for name, value in vars(sites).items() if not value]
     if empty:
@@ -242,10 +110,7 @@ def read(kdir, tools):
 
 def world_switch(name, kdir, *_):
     """Results of a kernel with KVM."""
-    accepted = [
-        (caller, function) for caller, function, _ in rows(ACCEPTED, "caller | function | reason")
-    ]
-    yield from results(read(kdir, arches.get(name).cross), accepted)
+    yield from results(read(kdir, arches.get(name).cross), accepted_in(ACCEPTED))
 
 
 # Booted, at EL2

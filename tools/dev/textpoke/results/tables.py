@@ -6,7 +6,7 @@ first of that says what the parts are.
 
 known/      results of the kernel's own tests that the base has too: known.py
 accepted/   findings that are left as they are: lint.py, coverage.py, unwatched.py,
-            worldswitch.py, fuzz.py
+            worldswitch.py, realmode.py, fuzz.py
 hooks       what the models take for granted that the code does: hooks.py
 mutants     what has to notice each step that goes wrong: mutants.py
 """
