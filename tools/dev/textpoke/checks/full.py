@@ -116,8 +116,13 @@ VARIANTS = (
         "fences by firmware", ("riscv",), machine="virt", parts=("boots", "KUnit", "selftests")
     ),
     Variant("users' memory is looked after", ("powerpc",), ("kuap",), parts=("KUnit", "torture")),
-    Variant("hash page tables", ("powerpc",), append="disable_radix"),
-    Variant("POWER8", ("powerpc",), cpu="power8"),
+    Variant(
+        "hash page tables",
+        ("powerpc",),
+        append="disable_radix",
+        parts=("KUnit", "selftests", "torture"),
+    ),
+    Variant("POWER8", ("powerpc",), cpu="power8", parts=("KUnit", "selftests", "torture")),
     Variant("POWER10", ("powerpc",), cpu="power10"),
     Variant(
         "no hypervisor",
