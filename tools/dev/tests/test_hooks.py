@@ -40,6 +40,15 @@ noinstr bool arch_text_poke_is_trap(const void *addr)
 }
 
 static inline void arch_text_poke_slots_written(void) { }
+
+void arch_text_poke_sync_cpu(void)
+{
+	/* asm("isync"); */
+	asm volatile("dcbst 0,%0; sync;"
+		     "\\ticbi 0,%0\\n\\tsync" : : "r" (0) : "memory");
+	asm ("isync");
+	pr_debug("eieio");
+}
 """
 TABLE = """\
 # why
@@ -48,6 +57,8 @@ arch/one/kernel/text_poke.c | arch_text_poke_flush | dsb clean | arm64/one.litmu
 arch/one/kernel/text_poke.c | arch_text_poke_is_trap | look | no model: of some reason
 arch/one/kernel/text_poke.c | arch_text_poke_slots_written | nothing | no model: coherent
 arch/one/kernel/text_poke.c | helper | fence | no model: firmware
+arch/one/kernel/text_poke.c | arch_text_poke_sync_cpu | asm:dcbst asm:sync asm:icbi \
+asm:sync asm:isync | no model: x
 """
 DECLARED = {"arm64/one.litmus: no-clean": ""}
 NAME = "hooks: arch/one/kernel/text_poke.c: "
@@ -77,6 +88,17 @@ class Functions(unittest.TestCase):
         self.assertEqual(hooks.missing(("a", "b"), "b(); a();"), "b")
         self.assertEqual(hooks.missing(("a",), "aa(); a_b(); a;"), "a")
 
+    def test_instructions(self):
+        code = csource.body(BACKEND, "arch_text_poke_sync_cpu", strings=True)
+        self.assertEqual(csource.instructions(code), ["dcbst", "sync", "icbi", "sync", "isync"])
+
+    def test_the_order_of_instructions(self):
+        wanted, there = ("asm:a", "f", "asm:b"), ("a", "c", "b")
+        self.assertEqual(hooks.missing(wanted, "f();", there), "")
+        self.assertEqual(hooks.missing(wanted, "f();", there[::-1]), "asm:b")
+        self.assertEqual(hooks.missing(wanted, "b();", there), "f")
+        self.assertEqual(hooks.missing(wanted, "f();"), "asm:a")
+
     def test_arguments(self):
         self.assertEqual(
             csource.arguments("ret = x + f(g(a, b), &c->d,\n\te);", "f"), ["g(a, b)", "&c->d", "e"]
@@ -97,7 +119,9 @@ class Results(unittest.TestCase):
         """What fails, name -> why."""
         self.backend.write_text(backend)
         (self.root / "table").write_text(table)
-        found = list(hooks.results(declared, self.root, self.root / "table"))
+        found = list(
+            hooks.results(declared, self.root, self.root / "table", lambda: self.root / "patched")
+        )
         self.assertTrue(found)
         return {each.name.removeprefix(NAME): each.note for each in found if each.status == FAILED}
 
@@ -130,14 +154,29 @@ class Results(unittest.TestCase):
     def test_a_function_that_is_gone(self):
         self.assertIn("has no helper()", self.wrong(BACKEND.replace("helper", "renamed"))["helper"])
 
+    def test_an_instruction_that_is_removed(self):
+        for before, after in (("; sync;", ";"), ("icbi 0,%0", ""), ('asm ("isync")', "isync()")):
+            found = self.wrong(BACKEND.replace(before, after))
+            self.assertEqual(list(found), ["arch_text_poke_sync_cpu"])
+            self.assertIn("does not have asm:", found["arch_text_poke_sync_cpu"])
+
+    def test_a_file_that_is_only_changed(self):
+        path = self.root / "patched/lib/a.c"
+        path.parent.mkdir(parents=True)
+        line = "lib/a.c | b | c d | no model: e\n"
+        path.write_text("void b(void)\n{\n\tc();\n\td();\n}\n")
+        self.assertEqual(self.wrong(table=TABLE + line), {})
+        path.write_text("void b(void)\n{\n\td();\n\tc();\n}\n")
+        self.assertEqual(list(self.wrong(table=TABLE + line)), ["hooks: lib/a.c: b"])
+
     def test_a_file_that_is_gone(self):
         self.assertEqual(
             list(self.wrong(table=TABLE + "lib/a.c | b | c | no model: d\n")), ["hooks: lib/a.c: b"]
         )
 
     def test_a_hook_without_a_line(self):
-        found = self.wrong(BACKEND + "\nvoid arch_text_poke_sync_cpu(void)\n{\n\tisb();\n}\n")
-        self.assertIn("no line", found["arch_text_poke_sync_cpu"])
+        found = self.wrong(BACKEND + "\nvoid arch_text_poke_sync(void)\n{\n\tisb();\n}\n")
+        self.assertIn("no line", found["arch_text_poke_sync"])
 
     def test_a_mutant_that_no_model_has(self):
         self.assertIn("no model has", self.wrong(declared={})["arch_text_poke_flush"])
@@ -159,7 +198,7 @@ class OurOwn(unittest.TestCase):
 
     def test_each_call_is_missed(self):
         for hook in hooks.parse(hooks.TABLE.read_text()):
-            text = (paths.ROOT / hook.path).read_text()
+            text = hooks.place(hook.path).read_text()
             for call in hook.calls:
                 with self.subTest(function=hook.function, call=call):
                     self.assertTrue(
@@ -172,7 +211,9 @@ class OurOwn(unittest.TestCase):
             rf"^(?![ \t#])[^;{{}}#]*?\b{function}\([^;{{}}]*\)\s*\{{", text, re.M
         ).end()
         end = start + re.search(r"^\}", text[start:], re.M).start()
-        code = re.sub(rf"\b{call}(?=\s*\()", "gone", text[start:end])
+        name = call.removeprefix(hooks.ASM)
+        behind = r"\b" if name != call else r"(?=\s*\()"
+        code = re.sub(rf"\b{name}{behind}", "gone", text[start:end])
         self.assertNotEqual(code, text[start:end])
         return text[:start] + code + text[end:]
 

@@ -8,6 +8,9 @@ left margin and ends with a brace there.
 import re
 
 _NO_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.S)
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
+_STRING = r'"(?:\\.|[^"\\\n])*"'
+_ASM = re.compile(rf"\basm\s+(?:volatile\s*)?\(\s*((?:{_STRING}\s*)+)")
 _CALL = re.compile(r"\b(\w+)\s*\(")
 
 
@@ -16,18 +19,30 @@ def code(text):
     return _NO_CODE.sub(" ", text)
 
 
-def body(text, name):
-    """What stands between the braces of a function, without comments and strings; None:
-    the text does not define it.
+def body(text, name, strings=False):
+    """What stands between the braces of a function, without comments and strings, or with
+    these; None: the text does not define it.
     """
     start = rf"^(?![ \t#])[^;{{}}#]*?\b{name}\([^;{{}}]*\)\s*"
-    match = re.search(start + r"(?:\n\{\n(.*?)^\}|\{([^{}\n]*)\})", code(text), re.S | re.M)
+    text = _COMMENT.sub(" ", text) if strings else code(text)
+    match = re.search(start + r"(?:\n\{\n(.*?)^\}|\{([^{}\n]*)\})", text, re.S | re.M)
     return match and (match[1] or match[2] or "")
 
 
 def called(text):
     """The names of all that is called, in their order."""
     return _CALL.findall(text)
+
+
+def instructions(text):
+    """The mnemonics of all assembly in a text that has its strings, in their order."""
+    parts = (
+        part.split()
+        for match in _ASM.finditer(text)
+        for string in re.findall(_STRING, match[1])
+        for part in re.split(r";|\\[nt]", string[1:-1])
+    )
+    return [words[0] for words in parts if words]
 
 
 def closing(text, at):

@@ -8,6 +8,9 @@ in which order, and which mutant of a model shows why:
 
     FILE | FUNCTION | CALL... or nothing | FAMILY/FILE: MUTANT or no model: WHY
 
+Where it has no names for that but assembly, the instructions are listed, `asm:isync`. A file that
+the series only changes is read as it is with all patches.
+
 What else a function calls is its own matter, but one that is to call nothing is empty. On
 which condition it calls is for the reader to see.
 """
@@ -15,9 +18,10 @@ which condition it calls is for the reader to see.
 from dataclasses import dataclass
 
 from .. import paths
-from ..code.csource import body, called
+from ..code.csource import body, called, instructions
 from ..results.ktap import FAILED, PASSED, Result
 from ..results.tables import FOLDER, rows
+from ..series import series
 
 TABLE = FOLDER / "hooks"
 BACKENDS = "arch/*/kernel/text_poke.c"
@@ -30,7 +34,7 @@ HOOKS = (
     "arch_text_poke_fetch_mb",
     "arch_text_poke_is_trap",
 )
-NOTHING, NO_MODEL = "nothing", "no model: "
+NOTHING, NO_MODEL, ASM = "nothing", "no model: ", "asm:"
 FORM = f"FILE | FUNCTION | CALL... or {NOTHING} | MUTANT or {NO_MODEL}WHY"
 PREFIX = "hooks"
 
@@ -53,10 +57,19 @@ def parse(text):
     ]
 
 
-def missing(wanted, code):
-    """The first call that code does not have behind those before it; '' if all are there."""
-    made = iter(called(code))
+def _first_without(wanted, made):
+    made = iter(made)
     return next((call for call in wanted if call not in made), "")
+
+
+def missing(wanted, code, assembly=()):
+    """The first call, or else instruction, that code does not have behind those before it;
+    '' if all are there.
+    """
+    calls = [call for call in wanted if not call.startswith(ASM)]
+    return _first_without(calls, called(code)) or _first_without(
+        [call for call in wanted if call not in calls], (ASM + each for each in assembly)
+    )
 
 
 def wrong(hook, text, declared):
@@ -66,9 +79,11 @@ def wrong(hook, text, declared):
         return f"{hook.path} has no {hook.function}(): correct {TABLE}"
     if not hook.calls and code.strip():
         return f"{hook.function}() is to do nothing, and has `{' '.join(code.split())}`"
-    if call := missing(hook.calls, code):
+    assembly = instructions(body(text, hook.function, strings=True))
+    if call := missing(hook.calls, code, assembly):
         order = f" in the order {' '.join(hook.calls)}" if len(hook.calls) > 1 else ""
-        return f"{hook.function}() does not call {call}(){order}: {hook.mutant}"
+        has = f"have {call}" if call.startswith(ASM) else f"call {call}()"
+        return f"{hook.function}() does not {has}{order}: {hook.mutant}"
     if not hook.mutant.startswith(NO_MODEL) and hook.mutant not in declared:
         return f"no model has the mutant `{hook.mutant}`: correct {TABLE}"
     return ""
@@ -86,11 +101,16 @@ def unlisted(hooks, root):
         )
 
 
-def results(declared, root=paths.ROOT, table=TABLE):
-    """A result for each function; declared: the mutants of all models."""
+def place(path, root=paths.ROOT, patched=series.source_tree):
+    """Where a file is as the last patch leaves it: here, or else among those of a whole tree."""
+    return root / path if (root / path).is_file() else patched() / path
+
+
+def results(declared, root=paths.ROOT, table=TABLE, patched=series.source_tree):
+    """A result for each function; declared: the mutants of all models; patched() gives a tree."""
     hooks = parse(table.read_text())
     for hook in hooks:
-        path = root / hook.path
+        path = place(hook.path, root, patched)
         found = (
             wrong(hook, path.read_text(), declared)
             if path.is_file()
