@@ -478,9 +478,54 @@ class Perf(Case):
 
     def test_the_libraries_of_guests_are_all_known(self):
         brought = {
-            name for guest in perf.GUESTS.values() for name in guest.libraries if "-dev" not in name
+            name
+            for guest in perf.GUESTS.values()
+            for name in (*guest.libraries, *guest.decodes)
+            if "-dev" not in name
         }
-        self.assertLessEqual(brought - {"libelf1t64", "libc6"}, set(perfdeb.LIBRARIES.values()))
+        # OpenCSD itself wants the last two, and says so.
+        others = {"libelf1t64", "libc6", "libstdc++6", "libgcc-s1"}
+        self.assertLessEqual(brought - others, set(perfdeb.LIBRARIES.values()))
+
+    def test_two_libraries_of_a_package_are_one_dependence(self):
+        needed = ["libopencsd_c_api.so.1", "libopencsd.so.1", "libelf.so.1"]
+        self.assertEqual(
+            perfdeb.depends(needed, self.SYMBOLS), "libc6 (>= 2.34), libelf1, libopencsd1"
+        )
+
+    def test_which_of_them_decode(self):
+        for arch in ("x86", "arm64", "riscv", "powerpc"):
+            text = perfdeb.control(arches.get(arch).debarch, "1", "libc6", 1)
+            able = arch in ("x86", "arm64")
+            self.assertEqual((perfdeb.DECODES in text, perfdeb.RECORDS in text), (able, not able))
+
+    def built(self, arch):
+        """(folder, make's words, libraries) of the perf that a package gets."""
+        found = []
+
+        def build(_, out, options, what):
+            found.append((out.name, options))
+            return self.home / "perf"
+
+        with (
+            mock.patch.object(perf, "build", build),
+            mock.patch.object(perf, "_libraries", return_value={}),
+            mock.patch.object(perf, "_find", return_value=self.home / "ld.so"),
+            mock.patch.object(perf.series, "source_tree", return_value=self.home),
+            mock.patch.object(perf.host, "need"),
+            mock.patch.object(perf.host, "unpack_foreign", return_value=self.home) as unpacked,
+            mock.patch.object(perfdeb, "pack"),
+        ):
+            perfdeb.build(arch, "1", self.home)
+        return *found[0], unpacked.call_args.args[0]
+
+    def test_arm64_s_is_built_with_opencsd_and_another_one_than_guests_have(self):
+        folder, words, libraries = self.built("arm64")
+        self.assertEqual((folder, "CORESIGHT=1" in words), ("perf-decodes-arm64", True))
+        self.assertIn("libopencsd-dev", libraries)
+        folder, words, libraries = self.built("riscv")
+        self.assertEqual((folder, "CORESIGHT=1" in words), ("perf-riscv", False))
+        self.assertNotIn("libopencsd-dev", libraries)
 
     def test_perf_does_not_take_the_name_for_a_command_of_its_own(self):
         self.assertFalse(perfdeb.PROGRAM.startswith(("perf-", "trace")))

@@ -60,6 +60,8 @@ GUEST = (
     "NO_LIBLLVM=1",
 )
 FOREIGN = ("libelf-dev", "libelf1", "zlib1g-dev", "zlib1g")
+# What decodes CoreSight, in the perf of a package: guests trace nothing.
+OPENCSD = ("libopencsd-dev", "libopencsd1", "libstdc++6", "libgcc-s1")
 SUITE = "bookworm"
 # Debian has RISC-V from its next release on: libraries that want a newer C library than the
 # one that is linked with, and bring it along.
@@ -76,11 +78,17 @@ class Guest:
     suite: str = SUITE  # Debian release of the libraries
     libraries: tuple = FOREIGN
     link: str = ""  # more words for the linker
+    decodes: tuple = ()  # more libraries, of a perf that decodes CoreSight on such a machine
 
 
 GUESTS = {
     "x86": Guest("x86_64-linux-gnu", "/lib/x86_64-linux-gnu", "/lib64/ld-linux-x86-64.so.2"),
-    "arm64": Guest("aarch64-linux-gnu", "/usr/aarch64-linux-gnu/lib", "/lib/ld-linux-aarch64.so.1"),
+    "arm64": Guest(
+        "aarch64-linux-gnu",
+        "/usr/aarch64-linux-gnu/lib",
+        "/lib/ld-linux-aarch64.so.1",
+        decodes=OPENCSD,
+    ),
     "riscv": Guest(
         "riscv64-linux-gnu",
         "/usr/riscv64-linux-gnu/lib",
@@ -196,13 +204,20 @@ def _guest_options(arch, guest, foreign):
     )
 
 
-def foreign_libraries(arch):
-    """The folder of the libraries that the guest's perf is linked with."""
+def foreign_libraries(arch, decodes=()):
+    """The folder of the libraries that the guest's perf is linked with, or one that decodes."""
     arch = arches.get(arch)
     guest = GUESTS[arch.name]
     return host.unpack_foreign(
-        guest.libraries, arch.debarch, guest.suite, paths.BUILD / "foreign" / f"perf-{arch.name}"
+        (*guest.libraries, *decodes),
+        arch.debarch,
+        guest.suite,
+        paths.BUILD / "foreign" / f"{_name(decodes)}-{arch.name}",
     )
+
+
+def _name(decodes):
+    return "perf-decodes" if decodes else "perf"
 
 
 def _concerns(path, _):
@@ -247,35 +262,44 @@ def host_tests():
     yield from results or [Result("perf test", FAILED, f"no test has been run: see {log}")]
 
 
-def parts(name):
+def parts(name, decodes=()):
     """What both perfs are made from: see made.py."""
     host.need(*host.BUILD, *host.PERF, *arches.get(name).compiler_packages)
     return [
         name,
         made.base(),
         list(made.series_of(name, _concerns)),
-        list(made.folder(foreign_libraries(name))),
+        list(made.folder(foreign_libraries(name, decodes))),
         made.environment(),
         made.packages(*host.BUILD, *host.PERF, *arches.get(name).compiler_packages),
     ]
+
+
+def _cross_built(arch, foreign, what, decodes=()):
+    """A perf for another machine, and the folders with its libraries."""
+    host.need(*host.BUILD, *arch.compiler_packages)
+    folders, options = _guest_options(arch, GUESTS[arch.name], foreign)
+    out = paths.BUILD / f"{_name(decodes)}-{arch.name}"
+    more = ["CORESIGHT=1"] if decodes else []
+    return build(series.source_tree(), out, (*options, *more), what), folders
 
 
 def build_guest_perf(arch):
     """Path in the guest -> path here, of perf and of all that it needs to run."""
     arch = arches.get(arch)
     guest = GUESTS[arch.name]
-    host.need(*host.BUILD, *arch.compiler_packages)
-    foreign = foreign_libraries(arch)
-    folders, options = _guest_options(arch, guest, foreign)
-    binary = build(
-        series.source_tree(),
-        paths.BUILD / f"perf-{arch.name}",
-        options,
-        f"perf for the {arch.name} guest",
-    )
+    binary, folders = _cross_built(arch, foreign_libraries(arch), f"perf for the {arch.name} guest")
     libraries = _libraries(binary, [*folders, guest.libc], f"{arch.cross}readelf")
     loader = libraries.pop(Path(guest.loader).name, None) or _find(
         Path(guest.loader).name, [*folders, guest.libc]
     )
     files = {f"/lib/{name}": path for name, path in libraries.items()}
     return files | {guest.loader: loader, "/usr/bin/perf": binary}
+
+
+def build_decoding_perf(arch):
+    """The perf that a package for another machine has, where CoreSight can be decoded there."""
+    arch = arches.get(arch)
+    decodes = GUESTS[arch.name].decodes
+    what = f"perf for {arch.debarch}, with OpenCSD"
+    return _cross_built(arch, foreign_libraries(arch, decodes), what, decodes)[0]

@@ -2,7 +2,8 @@
 """A package of the perf that belongs to the kernel: the program, and which libraries it needs.
 
 It lies beside Debian's linux-perf, under a name of its own. For this machine's architecture it
-is the perf that decodes here, for others the one that records in guests.
+is the perf that decodes here; for others one with OpenCSD, where there are machines with CoreSight,
+or else the one that records in guests.
 """
 
 import re
@@ -20,7 +21,13 @@ NAME = "linux-perf-textpoke"
 PROGRAM = "perf_textpoke"
 HERE = "x86"
 # Debian's packages of the libraries that a guest's perf is linked with.
-LIBRARIES = {"libelf.so.1": "libelf1", "libz.so.1": "zlib1g", "libzstd.so.1": "libzstd1"}
+LIBRARIES = {
+    "libelf.so.1": "libelf1",
+    "libz.so.1": "zlib1g",
+    "libzstd.so.1": "libzstd1",
+    "libopencsd.so.1": "libopencsd1",
+    "libopencsd_c_api.so.1": "libopencsd1",
+}
 # Names of the C library's own, of which the package says which version it needs.
 LIBC = re.compile(r"(lib(c|m|dl|rt|pthread|resolv)|ld(-linux[\w-]*|64))\.so(\.\d+)?")
 COPYRIGHT = """\
@@ -37,7 +44,8 @@ DECODES = (
     " It decodes hardware trace, CoreSight and Intel PT, with kernel text as it was at the time."
 )
 RECORDS = (
-    " It records, and shows what was recorded; hardware trace is decoded by the package for amd64."
+    " It records, and shows what was recorded; hardware trace is decoded by the packages for amd64"
+    " and arm64."
 )
 
 
@@ -65,7 +73,7 @@ def depends(needed, symbols):
     return ", ".join(
         [
             f"libc6 (>= {oldest})" if oldest else "libc6",
-            *(LIBRARIES[name] for name in sorted(others)),
+            *dict.fromkeys(LIBRARIES[name] for name in sorted(others)),
         ]
     )
 
@@ -92,7 +100,8 @@ def _depends_there(arch, program):
 
 def control(debarch, version, needs, size):
     """The text of the package's control file."""
-    does = DECODES if debarch == arches.get(HERE).debarch else RECORDS
+    able = [arch for arch in perf.GUESTS if arch == HERE or perf.GUESTS[arch].decodes]
+    does = DECODES if debarch in [arches.get(arch).debarch for arch in able] else RECORDS
     fields = {
         "Package": NAME,
         "Version": version,
@@ -141,15 +150,16 @@ def pack(arch, program, version, dest):
 def build(arch, version, dest):
     """perf of the series' tree as a package in dest."""
     arch = arches.get(arch)
-    program = (
-        perf.build_host_perf()
-        if arch.name == HERE
-        else perf.build_guest_perf(arch.name)["/usr/bin/perf"]
-    )
+    if arch.name == HERE:
+        program = perf.build_host_perf()
+    elif perf.GUESTS[arch.name].decodes:
+        program = perf.build_decoding_perf(arch.name)
+    else:
+        program = perf.build_guest_perf(arch.name)["/usr/bin/perf"]
     say(f"packing perf for {arch.debarch}")
     return pack(arch, program, version, dest)
 
 
 def parts(name):
     """What it is made from: see made.py."""
-    return perf.host_parts() if name == HERE else perf.parts(name)
+    return perf.host_parts() if name == HERE else perf.parts(name, perf.GUESTS[name].decodes)
