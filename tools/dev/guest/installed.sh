@@ -230,6 +230,14 @@ perf_of_ours()
 	recorded perf_textpoke
 }
 
+# Made-up trace, of CoreSight too: on the machine that it is for.
+tests_of_perf()
+{
+	perf_textpoke test "text poke" >$STATE/tests 2>&1
+	cat $STATE/tests
+	grep -qa "CoreSight across text pokes.*: Ok" $STATE/tests && ! grep -a FAILED $STATE/tests
+}
+
 # bpftrace
 
 # traced PROGRAM: bpftrace counts something with it while the tracer and keys are switched.
@@ -564,6 +572,7 @@ all()
 	try 900 perf_of_debian perf of bookworm records text pokes and shows them
 	try 900 perf_of_backports perf of the backports records text pokes and shows them
 	try 900 perf_of_ours perf of the package records text pokes and shows them
+	try 1800 tests_of_perf perf of the package passes its own tests of what decodes text pokes
 	try 600 bpftrace_kprobe bpftrace has a kprobe while the tracer and keys are switched
 	try 600 bpftrace_kfunc bpftrace has a kfunc while the tracer and keys are switched
 	try 600 bpftrace_tracepoint bpftrace has a tracepoint while the tracer and keys are switched

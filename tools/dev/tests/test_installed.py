@@ -411,6 +411,8 @@ FAKES = {
     "perf": 'case "$1" in record) shift; while [ "$1" != -- ]; do shift; done; shift; "$@" ;; '
     'script) seq -f "PERF_RECORD_TEXT_POKE %g" ${SHOWN:-5000} ;; report) echo "  LOST events:  '
     '${LOST:-0}" ;; *) echo perf 6 ;; esac',
+    "perf_textpoke": 'echo " 9.1: Intel PT across text pokes : ${PT:-Ok}"; '
+    'echo " 9.2: CoreSight across text pokes : ${CS:-Ok}"',
     "bpftrace": 'seq "${PROBES:-600}" | sed "s/.*/c0de k vfs_read+0x0 [FTRACE]/" >"$HERE/list"; '
     'echo Attaching 1 probe...; echo; echo "@n: ${COUNTED:-7}"; sleep 0.2',
     "funclatency": 'echo "4 -> 7 : 3 |${LATENCY-**}  |"',
@@ -531,6 +533,11 @@ class Job(Case):
         self.assertEqual(self.case("perf_of_debian")[0], 0)
         self.assertEqual(self.case("perf_of_debian", SHOWN="3")[0], 1)
         self.assertEqual(self.case("perf_of_debian", LOST="2")[0], 1)
+
+    def test_the_package_s_perf_has_to_decode_coresight(self):
+        self.assertEqual(self.case("tests_of_perf")[0], 0)
+        self.assertEqual(self.case("tests_of_perf", CS="Skip")[0], 1)
+        self.assertEqual(self.case("tests_of_perf", PT="FAILED!")[0], 1)
 
     def test_bpftrace_has_to_count_something(self):
         self.assertEqual(self.case("bpftrace_kprobe")[0], 0)
