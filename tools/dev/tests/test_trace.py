@@ -17,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from textpoke import arch as arches  # noqa: E402
 from textpoke.code import disasm  # noqa: E402
+from textpoke.errors import INFRA, Fail  # noqa: E402
 from textpoke.records import perfdata  # noqa: E402
 from textpoke.records.perfdata import Attribute, PerfData  # noqa: E402
 from textpoke.results import ktap  # noqa: E402
@@ -358,6 +359,82 @@ class Words(unittest.TestCase):
             ),
             [("libc6", "2.41-12"), ("qemu-system-x86", "1:11.1+ds")],
         )
+
+
+class Qemu(unittest.TestCase):
+    """Where it is had from, and whether it loads the plugin."""
+
+    SUITES, PACKAGES = ("new", "stable"), ("qemu", "more")
+
+    def setUp(self):
+        self.place = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.store = self.place / "cache/debs/newer"
+        self.store.mkdir(parents=True)
+        self.version, self.unpacked = "1:11", []
+        for name, value in {
+            "paths.CACHE": self.place / "cache",
+            "paths.BUILD": self.place / "build",
+            "output": self.output,
+            "_apt": lambda _: mock.Mock(command=lambda *words: list(words)),
+            "host.unpack_noted": self.unpack_noted,
+            "host.room": mock.Mock(),
+            "say": mock.Mock(),
+        }.items():
+            self.enterContext(mock.patch(f"textpoke.trace.newer.{name}", value))
+
+    def output(self, words, **_):
+        """Of dpkg and of apt, which has one version."""
+        if "dpkg" in words:
+            return newer.DEBARCH
+        (self.store / f"qemu_{self.version.replace(':', '%3a')}_amd64.deb").touch()
+        return f"Inst qemu ({self.version} Debian [amd64])\n"
+
+    def unpack_noted(self, dest, note, lock, debs):
+        self.unpacked.append([path.name for path in debs()])
+        dest.mkdir(parents=True, exist_ok=True)
+
+    def unpack(self, fits):
+        return newer.unpack(self.PACKAGES, self.SUITES, self.place / "dest", fits)
+
+    def test_what_has_fitted_is_taken_again_though_there_is_another(self):
+        self.unpack(lambda _: None)
+        self.version = "1:12"
+        self.unpack(lambda _: None)
+        self.assertEqual(self.unpacked, [["qemu_1%3a11_amd64.deb"]] * 2)
+        (self.store / "qemu_1%3a11_amd64.deb").unlink()
+        self.unpack(lambda _: None)
+        self.assertEqual(self.unpacked[2], ["qemu_1%3a12_amd64.deb"])
+
+    def test_what_does_not_fit_is_neither_kept_nor_left(self):
+        with self.assertRaisesRegex(Fail, "another"):
+            self.unpack(mock.Mock(side_effect=Fail(INFRA, "another")))
+        self.assertFalse((self.place / "dest").exists())
+        self.unpack(lambda _: None)
+        with self.assertRaisesRegex(Fail, "no longer"):
+            self.unpack(mock.Mock(side_effect=Fail(INFRA, "no longer")))
+        self.version = "1:12"
+        self.unpack(lambda _: None)
+        old, new = ["qemu_1%3a11_amd64.deb"], ["qemu_1%3a12_amd64.deb"]
+        self.assertEqual(self.unpacked, [old, old, old, new])
+
+    def fits(self, words, status=1):
+        program = self.place / "qemu-program"
+        program.write_text(f"#!/bin/sh\necho '{words}' >&2\nexit {status}\n")
+        program.chmod(0o755)
+        trace._fits(program, "plugin.so")
+
+    def test_one_that_does_not_load_the_plugin_is_told_in_a_sentence(self):
+        self.fits(f"qemu: Could not load plugin plugin.so: {trace.LOADED} -1")
+        with self.assertRaises(Fail) as failed:
+            self.fits("a note\nqemu: plugin requires API version 7, but this supports only 8")
+        self.assertEqual(
+            failed.exception.message,
+            "the plugin of `make trace` is for QEMU 11, and trixie-backports has another by now: "
+            "change tools/dev/trace/qemu.h and plugin.c (qemu: plugin requires API version 7, but "
+            "this supports only 8)",
+        )
+        with self.assertRaisesRegex(Fail, "it says nothing, and exits with 3"):
+            self.fits("", 3)
 
 
 class Half(unittest.TestCase):

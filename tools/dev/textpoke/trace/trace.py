@@ -17,13 +17,14 @@ between two of them.
 import re
 import shutil
 import struct
+import subprocess
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from .. import arch as arches
 from .. import host, paths
 from ..code.disasm import addresses
-from ..errors import OK, USAGE, Fail
+from ..errors import INFRA, OK, USAGE, Fail
 from ..guests import boot, initramfs, kernel, perf, tests
 from ..pages import markup
 from ..records import perfdata, replay, run
@@ -40,7 +41,8 @@ JOB = initramfs.GUEST / "trace.sh"
 WHERE = "/tmp/trace"  # in the guest
 # The one place where the QEMU is chosen. The plugin is written for version 7 of its interface,
 # which has callbacks for exceptions; QEMU 10 has not. It changes between releases: see
-# tools/dev/trace/qemu.h.
+# tools/dev/trace/qemu.h. What has fitted once is kept in the cache.
+QEMU = "11"
 SUITES = ("trixie-backports", "trixie")
 PACKAGES = {
     "x86": ("qemu-system-x86",),
@@ -190,13 +192,40 @@ def build_program(folder):
     )
 
 
-def _qemu(arch):
-    """The architecture with that QEMU."""
-    folder = newer.unpack(
-        PACKAGES[arch.name], SUITES, paths.BUILD / "foreign" / f"qemu-{arch.name}"
+# What QEMU says when it has loaded the plugin, which does nothing without its words.
+LOADED = "qemu_plugin_install returned error code"
+
+
+def _fits(program, plugin):
+    """Fails with a sentence if a QEMU does not load the plugin."""
+    words = [program, "-machine", "none", "-display", "none", "-plugin", plugin]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if LOADED in done.stderr:
+        return
+    said = done.stderr.strip().splitlines() or [
+        f"it says nothing, and exits with {done.returncode}"
+    ]
+    raise Fail(
+        INFRA,
+        f"the plugin of `make trace` is for QEMU {QEMU}, and {SUITES[0]} has another by now: "
+        f"change tools/dev/trace/qemu.h and plugin.c ({said[-1]})",
     )
-    data = [word for name in DATA for word in ("-L", folder / "usr/share" / name)]
-    return replace(arch, qemu=str(newer.starter(folder, arch.qemu, *data)))
+
+
+def _qemu(arch, plugin):
+    """The architecture with that QEMU."""
+
+    def start(folder):
+        data = [word for name in DATA for word in ("-L", folder / "usr/share" / name)]
+        return newer.starter(folder, arch.qemu, *data)
+
+    folder = newer.unpack(
+        PACKAGES[arch.name],
+        SUITES,
+        paths.BUILD / "foreign" / f"qemu-{arch.name}",
+        lambda folder: _fits(start(folder), plugin),
+    )
+    return replace(arch, qemu=str(start(folder)))
 
 
 @dataclass(frozen=True)
@@ -219,9 +248,10 @@ def tools(name):
     folder = paths.BUILD / "trace/bin"
     host.need(*host.BUILD)
     decoder = perf.build_host_perf() if MACHINES[name].unit else None
+    plugin = _build_plugin(folder)
     return Tools(
-        _qemu(arches.get(name)),
-        _build_plugin(folder),
+        _qemu(arches.get(name), plugin),
+        plugin,
         build_program(folder),
         perf.build_guest_perf(name),
         decoder,
