@@ -10,6 +10,7 @@
 # What is executed between the two calls of sync is what the host traces: so many turns of all that
 # changes text, and in the last of them more:
 #
+#	pass	all that is probed is executed, as traps and as jumps
 #	cpus	the last CPU goes down and comes up while text changes
 
 # shellcheck source=tools/dev/guest/textpoke.sh
@@ -33,7 +34,8 @@ load()
 	done
 }
 
-# At entries of functions, which ftrace calls, at their ends, and on what is executed in a slot.
+# At entries of functions, which ftrace calls, at their ends, and on what is executed in a slot; and
+# on each of the OTHERS.
 probes()
 {
 	if [ "$1" = 0 ]; then
@@ -46,7 +48,21 @@ probes()
 		echo "r:return_$name $name"
 		echo "p:inside_$name $name+$INSIDE"
 	done >$TRACING/kprobe_events
+	for name in $OTHERS; do
+		echo "p:other_${name#*+} $name" >>$TRACING/kprobe_events
+	done
 	echo 1 >$TRACING/events/kprobes/enable
+}
+
+# Probes are traps until every load has gone through them, then jumps where they can be: what makes
+# these waits for all tasks first.
+pass()
+{
+	local optimize=/proc/sys/debug/kprobes-optimization
+	switch 0 $optimize
+	sleep 0.1
+	switch 1 $optimize
+	sleep 0.4
 }
 
 # A program of BPF, if there is what loads it, for as long as perf records: perf knows the code of
@@ -124,7 +140,13 @@ machine()
 	x86_64) CALLS=__x64_sys_ INSIDE=9 ;;
 	aarch64) CALLS=__arm64_sys_ INSIDE=16 ;;
 	riscv64) CALLS=__riscv_sys_ INSIDE=8 ;;
-	*) CALLS=sys_ INSIDE=16 ;;
+	*)
+		CALLS=sys_ INSIDE=16
+		# Most instructions are emulated there; those of the timer's registers are not.
+		for at in $(seq 16 4 44); do
+			OTHERS="$OTHERS decrementer_set_next_event+$at"
+		done
+		;;
 	esac
 }
 

@@ -23,7 +23,7 @@ from textpoke.records.perfdata import Attribute, PerfData  # noqa: E402
 from textpoke.results import ktap  # noqa: E402
 from textpoke.results.ktap import Result  # noqa: E402
 from textpoke.trace import newer, trace, tracecolumns  # noqa: E402
-from textpoke.trace.small import TYPE, Log, event, trailer  # noqa: E402
+from textpoke.trace.small import TYPE, Log, event, symbol, trailer  # noqa: E402
 
 CONVERSION = (4, 32, 1000)  # 2 ns for a tick of the clock, from 1000 on
 BASE = 0xFFFFFFFF81000000
@@ -89,6 +89,18 @@ class File(unittest.TestCase):
     def test_lost_records_are_counted(self):
         lost = event(perfdata.LOST, struct.pack("<QQ", 1, 7) + trailer(5))
         self.assertEqual(recording(lost, lost).lost(), 14)
+
+    def test_areas_are_those_out_of_line_in_order_of_time(self):
+        program = event(
+            perfdata.KSYMBOL, struct.pack("<QIHH", BASE, 64, 1, 0) + b"bpf\0" * 2 + trailer(5)
+        )
+        parts = recording(
+            symbol(30, BASE, 4096, "page", perfdata.GONE), program, symbol(20, BASE, 4096, "page")
+        )
+        self.assertEqual(
+            parts.areas(),
+            [perfdata.Area(20, BASE, 4096, "page"), perfdata.Area(30, BASE, 4096, "")],
+        )
 
     def test_other_files_and_impossible_lengths_are_refused(self):
         with self.assertRaisesRegex(ValueError, "no perf.data"):
@@ -323,6 +335,59 @@ class Words(unittest.TestCase):
             less = {"crossed": size.records - 1}, {"executed": size.executed - 1}
             self.assertEqual(len(trace.size_faults(*less, size)), 2)
 
+    def test_what_is_probed_is_executed_in_a_run_of_each_size(self):
+        for size in trace.SHORT, trace.LONG:
+            self.assertIn("pass", size.more)
+
+    def test_code_of_each_kind_that_there_is_has_to_be_executed(self):
+        for name, kinds in {
+            "x86": ["slots", "detours", "trampolines", "modules"],
+            "arm64": ["slots", "modules"],
+            "riscv": ["slots", "modules"],
+            "powerpc": ["slots", "detours", "modules"],
+        }.items():
+            machine, most = trace.MACHINES[name], dict.fromkeys(trace.KINDS, 10**6)
+            enough = dict.fromkeys(trace.KINDS, 0) | dict.fromkeys(kinds, trace.PLACED)
+            self.assertEqual(trace.kind_faults(machine, enough), [], name)
+            for kind in trace.KINDS:
+                found = trace.kind_faults(machine, most | {kind: trace.PLACED - 1})
+                self.assertEqual(len(found), kind in kinds, (name, kind))
+        self.assertEqual(
+            trace.kind_faults(trace.MACHINES["arm64"], most | {"slots": 0}),
+            ["only 0 pieces in slots of kprobes, not 20"],
+        )
+
+    def test_areas_are_known_by_the_kernel_s_names_and_by_the_modules(self):
+        copy = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        (copy / "modules").write_text("sample 8192 0 - Live 0xffffffffc0000000 (O)\n")
+        (copy / "kallsyms").write_text(
+            f"{BASE:x} T optinsn_slot\n{BASE + 64:x} T optprobe_template_entry\n"
+            f"{BASE + 128:x} T kprobe_insn_page\nffffffffd0000000 t kprobe_insn_page\t[kprobes]\n"
+            f"{BASE:x} t kprobe_optinsn_page\t[__builtin__kprobes]\n"
+        )
+        parts = recording(
+            symbol(20, BASE + 4096, 4096, "kprobe_insn_page"),
+            symbol(30, BASE + 8192, 211, "ftrace_trampoline"),
+            symbol(40, BASE + 4096, 4096, "kprobe_insn_page", perfdata.GONE),
+            symbol(50, BASE + 4096, 4096, "something_else"),
+        )
+        found = list(trace.areas(parts, copy))
+        self.assertEqual(
+            [(area.time, area.addr - BASE, area.length, kind) for area, kind in found],
+            [
+                (0, 0x4F000000, 1 << 16, "slots"),
+                (0, 0, 64, "detours"),
+                (0, 0x3F000000, 8192, "modules"),
+                (20, 4096, 4096, "slots"),
+                (30, 8192, 211, "trampolines"),
+                (40, 4096, 4096, ""),
+                (50, 4096, 4096, ""),
+            ],
+        )
+        self.assertEqual(
+            [struct.unpack("<4Q", trace._packed(*each))[3] for each in found], [1, 2, 4, 1, 3, 0, 0]
+        )
+
     def test_a_program_is_executed_and_changes_where_it_may(self):
         text = {"programs": trace.PROGRAMS, "early": 1, "crossed": 2}
         changes = [poke(at, BASE + 4, b"\x90", b"\xcc") for at in (10, 20, 30)]
@@ -448,6 +513,7 @@ class Half(unittest.TestCase):
         "on-time": 5000,
         "pieces": 2_000_000,
         "outside": 3,
+        **dict.fromkeys(trace.KINDS, trace.PLACED),
         "programs": trace.PROGRAMS,
         "early": 0,
         "exceptions": 7,
@@ -486,8 +552,15 @@ class Half(unittest.TestCase):
             {
                 "what is executed is what the records say": ktap.FAILED,
                 "enough is executed and changed": ktap.FAILED,
+                "code of each kind is executed": ktap.PASSED,
             },
         )
+
+    def test_a_kind_of_code_that_was_not_executed_is_a_failure(self):
+        name = "code of each kind is executed"
+        for kind, status in {"slots": ktap.FAILED, "detours": ktap.PASSED}.items():
+            self.text = self.TEXT | {kind: 0}
+            self.assertEqual(self.results(self.judge)[name], status, kind)
 
     def test_broken_records_have_to_be_noticed_there(self):
         self.enterContext(mock.patch.object(trace, "_windows", lambda _: [(0, 0)]))
@@ -774,7 +847,7 @@ class Job(unittest.TestCase):
 
     STUBS = r"""
 for name in modprobe sleep perf send_out sync taskset mkfifo rm \
-	load_begin load_end program_begin program_end tracer keys tail_call probes; do
+	load_begin load_end program_begin program_end tracer keys tail_call probes pass; do
 	eval "$name() { printf '%s ' $name \"\$@\" >&3; printf '\n' >&3; }"
 done
 nproc() { echo 2; }
@@ -840,6 +913,27 @@ LOADS=" 11 12"
             [*self.TURN, *self.ON, "keys 0 sample", "keys 1 sample", "taskset -p 2 12"],
         )
         self.assertEqual(self.online.read_text(), "1\n")
+
+    def test_probes_are_passed_as_traps_then_as_jumps(self):
+        stubs = self.STUBS.replace(" pass;", " switch;")
+        file = f"/proc{self.place}/sys/debug/kprobes-optimization"
+        found = self.did("--workload", "/d", "2", "pass", stubs=stubs)
+        self.assertEqual(
+            [line for line in found if line.startswith(("switch", "sleep", "probes"))],
+            ["probes 1", "probes 0", "probes 1"]
+            + [f"switch 0 {file}", "sleep 0.1", f"switch 1 {file}", "sleep 0.4", "probes 0"],
+        )
+
+    def test_where_most_is_emulated_what_is_not_has_probes_too(self):
+        tracing = self.place / "sys/kernel/tracing"
+        (tracing / "events/kprobes").mkdir(parents=True)
+        for machine, others in {"x86_64": 0, "ppc64le": 8}.items():
+            stubs = self.STUBS.replace(" probes pass;", ";").replace("x86_64", machine)
+            stubs += f"pass() {{ cat {tracing}/kprobe_events >&3; }}\n"
+            found = self.did("--workload", "/d", "1", "pass", stubs=stubs)
+            self.assertEqual(len([line for line in found if line.startswith("p:other_")]), others)
+            self.assertEqual(len([line for line in found if line.startswith("p:inside_")]), 2)
+        self.assertIn("p:other_44 decrementer_set_next_event+44", found)
 
     def test_calls_are_traced_by_the_names_that_they_have_there(self):
         self.did(f"{self.place}/d", "1")
@@ -1025,9 +1119,10 @@ class Programs(unittest.TestCase):
 
     # The records
 
-    def text(self, copy, *records, program=b""):
+    def text(self, copy, *records, program=b"", areas=()):
         (self.folder / "text").write_bytes(struct.pack("<2Q", BASE, len(copy)) + copy)
         (self.folder / "programs").write_bytes(program)
+        (self.folder / "areas").write_bytes(b"".join(areas))
         (self.folder / "pokes").write_bytes(
             b"".join(each.packed for each in recording(*records).records())
         )
@@ -1070,6 +1165,27 @@ class Programs(unittest.TestCase):
         self.assertEqual(self.text(b"\x90")["unknown"], 1)
         found = self.text(b"\x90", poke(10, slot, b"", b"\x90"))
         self.assertEqual((found["unknown"], found["outside"], found["early"]), (0, 1, 1))
+
+    def test_code_is_counted_by_the_area_that_was_there_last(self):
+        slot = BASE + 0x10000
+        number = self.log.block(slot, b"\x90")
+        other = self.log.block(slot + 64, b"\x90")
+        self.log.run(self.jcc, 1).run(number, 1).run(other, 1)
+        self.log.time(6000).run(number, 1).run(number, 1).time(7000).run(number, 1).put(Log.END)
+        code = (poke(10, slot, b"", b"\x90"), poke(10, slot + 64, b"", b"\x90"))
+
+        def count(*areas):
+            found = self.text(b"\x90\x74\x10", *code, areas=[struct.pack("<4Q", *a) for a in areas])
+            return [found[kind] for kind in trace.KINDS]
+
+        self.assertEqual(count(), [0, 0, 0, 0])
+        for kind in range(1, 5):
+            with self.subTest(kind):
+                found = count((10, slot, 64, kind))
+                self.assertEqual((found[kind - 1], sum(found)), (4, 4))
+        self.assertEqual(count((6000, slot, 64, 1)), [3, 0, 0, 0])
+        self.assertEqual(count((10, slot, 128, 4), (6000, slot, 64, 1)), [3, 0, 0, 2])
+        self.assertEqual(count((10, slot, 64, 1), (7000, slot, 64, 0)), [3, 0, 0, 0])
 
     def test_a_time_that_comes_late_is_a_time_that_the_clock_was(self):
         self.log.time(6000).time(6500).run(self.jcc, 1).time(6200).put(Log.END)

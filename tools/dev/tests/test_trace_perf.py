@@ -81,7 +81,8 @@ class CoreSight(unittest.TestCase):
         parts = self.guest.recording(self.time)
         (record,) = parts.records()
         (self.folder / "text").write_bytes(struct.pack("<2Q", BASE, LENGTH) + self.guest.text)
-        (self.folder / "programs").write_bytes(b"")
+        for name in "programs", "areas":
+            (self.folder / name).write_bytes(b"")
         (self.folder / "time").write_bytes(struct.pack("<3Q", *parts.time_conversion()))
         run = trace.Trace(
             trace.Tools(None, None, self.program, {}, PERF), self.folder, None, parts, self.encoded

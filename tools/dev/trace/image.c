@@ -7,6 +7,8 @@
  *	programs	the same of programs of BPF
  *	pokes	for each record, by time: its time, address, length before and
  *		after, four words, and the bytes before and after
+ *	areas	code that is counted by what it is for, by time: since when, its
+ *		address, length and kind, four words
  *	time	shift, multiplier and offset from the CPUs' clock to perf's
  *
  * It gets "windows": for each record, by time, when what it changed was last
@@ -33,6 +35,20 @@ enum origin {
 	RECORDS,		/* alone: slots, trampolines */
 	KCORE,
 	PROGRAM,		/* of BPF, as perf has copied it */
+};
+
+/* What an area is for, in the order of trace.py's KINDS; NOTHING: it is gone. */
+enum kind {
+	NOTHING,
+	SLOTS,
+	DETOURS,
+	TRAMPOLINES,
+	MODULES,
+	KINDS
+};
+
+struct area {
+	uint64_t time, addr, length, kind;
 };
 
 struct page {
@@ -62,6 +78,7 @@ struct verdict {
 	uint32_t changes, insns;
 	enum { UNTRIED, SAME, OTHER, UNKNOWN } how;
 	enum origin origin;
+	enum kind kind;
 	bool sought;		/* are there sites in it? */
 	uint32_t first, sites;
 };
@@ -69,12 +86,15 @@ struct verdict {
 static struct page *pages[BUCKETS];
 static struct poke *pokes;
 static uint64_t nr_pokes, next_poke;
+static const struct area *areas;
+static size_t nr_areas, next_area;
 static struct site *sites;
 static size_t nr_sites;
 static struct verdict *verdicts;
 static uint32_t changes = 1;
 static uint64_t shift, mult, offset, clock_now, bias;
 static uint64_t pieces, wrong, unknown, origins[PROGRAM + 1], on_time, breaks, early, traps[2], unplaced;
+static uint64_t kinds[KINDS];
 
 static struct page *find_page(uint64_t addr, bool make)
 {
@@ -153,6 +173,14 @@ static void read_pokes(const char *folder)
 	}
 }
 
+static void read_areas(const char *folder)
+{
+	size_t length;
+
+	areas = read_file(folder, "areas", &length);
+	nr_areas = length / sizeof(*areas);
+}
+
 static int by_address(const void *a, const void *b)
 {
 	const struct site *x = a, *y = b;
@@ -206,6 +234,26 @@ static void apply(struct poke *poke)
 	changes++;
 }
 
+/* They are told of before code is written into them, and as they are given back. */
+static void begin_areas(uint64_t until)
+{
+	while (next_area < nr_areas && areas[next_area].time <= until) {
+		next_area++;
+		changes++;
+	}
+}
+
+/* The last that has begun there. */
+static enum kind kind_of(uint64_t addr)
+{
+	size_t i = next_area;
+
+	while (i--)
+		if (addr - areas[i].addr < areas[i].length)
+			return areas[i].kind < KINDS ? areas[i].kind : NOTHING;
+	return NOTHING;
+}
+
 /* perf may have copied kcore before or after these. */
 static void apply_early(uint64_t first)
 {
@@ -235,6 +283,7 @@ static void on_clock(int cpu, uint64_t at, uint64_t value)
 		apply_early(time);
 	if (time > clock_now)
 		clock_now = time;
+	begin_areas(clock_now);
 	while (next_poke < nr_pokes && pokes[next_poke].time <= clock_now)
 		apply(&pokes[next_poke++]);
 	note_on_time(time);
@@ -349,12 +398,14 @@ static void on_run(int cpu, uint32_t number, const struct code *code, uint32_t i
 		verdict->insns = insns;
 		verdict->how = compare(code->addr, code->bytes, length);
 		verdict->origin = origin_of(code->addr);
+		verdict->kind = kind_of(code->addr);
 		if (verdict->how == OTHER && wrong < SHOWN)
 			show(cpu, code, length);
 	}
 	wrong += verdict->how == OTHER;
 	unknown += verdict->how == UNKNOWN;
 	origins[verdict->origin]++;
+	kinds[verdict->kind]++;
 }
 
 static void on_trap(int cpu, int kind, uint64_t from, uint64_t to, uint64_t count)
@@ -373,6 +424,7 @@ int image_compare(const char *folder)
 	read_copy(folder, "text", KCORE);
 	read_copy(folder, "programs", PROGRAM);
 	read_pokes(folder);
+	read_areas(folder);
 	find_sites();
 	read_time(folder);
 	walk_read_code(folder);
@@ -381,6 +433,8 @@ int image_compare(const char *folder)
 		return -1;
 	printf("pieces %" PRIu64 "\nwrong %" PRIu64 "\nunknown %" PRIu64 "\noutside %" PRIu64
 	       "\nprograms %" PRIu64 "\n", pieces, wrong, unknown, origins[RECORDS], origins[PROGRAM]);
+	printf("slots %" PRIu64 "\ndetours %" PRIu64 "\ntrampolines %" PRIu64 "\nmodules %" PRIu64 "\n",
+	       kinds[SLOTS], kinds[DETOURS], kinds[TRAMPOLINES], kinds[MODULES]);
 	printf("early %" PRIu64 "\ncrossed %" PRIu64 "\non-time %" PRIu64 "\nbreaks %" PRIu64 "\n",
 	       early, next_poke - early, on_time, breaks);
 	printf("interrupts %" PRIu64 "\nexceptions %" PRIu64 "\ncpus %d\nunplaced %" PRIu64 "\n",

@@ -18,7 +18,8 @@ HEADER = struct.Struct("<8sQQQQQQQQ4Q")  # magic, size, attribute's size, three 
 SECTION = struct.Struct("<QQ")
 EVENT = struct.Struct("<IHH")  # type, misc, size
 
-LOST, AUX, SWITCH_CPU_WIDE, TEXT_POKE = 2, 11, 15, 20
+LOST, AUX, SWITCH_CPU_WIDE, KSYMBOL, TEXT_POKE = 2, 11, 15, 17, 20
+OUT_OF_LINE, GONE = 2, 1  # a type of KSYMBOL, and a flag
 FINISHED_ROUND, AUXTRACE_INFO, AUXTRACE, TIME_CONV = 68, 70, 71, 79
 FEATURE_AUXTRACE, FEATURE_BPF = 18, 25
 # Of a program of BPF: the length of its struct bpf_prog_info, that of what it points to.
@@ -64,6 +65,16 @@ class Record:
         )
 
 
+@dataclass(frozen=True)
+class Area:
+    """Memory with code that is in no file, from a time on; nameless where it is given back."""
+
+    time: int
+    addr: int
+    length: int
+    name: str
+
+
 @dataclass
 class PerfData:
     """The parts of a file. Features are bit -> bytes."""
@@ -84,6 +95,11 @@ class PerfData:
         """The changes of text, in order of time."""
         found = [_record(at, event, self.sample_type) for at, event in self.of_kind(TEXT_POKE)]
         return sorted(found, key=lambda record: record.time)
+
+    def areas(self):
+        """The code out of line, in order of time."""
+        found = [_area(event, self.sample_type) for _, event in self.of_kind(KSYMBOL)]
+        return sorted((area for area in found if area), key=lambda area: area.time)
 
     def lost(self):
         """How many records the kernel could not write."""
@@ -146,6 +162,14 @@ def _record(at, event, sample_type):
     return Record(
         at, time, addr, event[begin : begin + old], event[begin + old : begin + old + new]
     )
+
+
+def _area(event, sample_type):
+    """None of what is a program of BPF."""
+    (time,) = struct.unpack_from("<Q", event, time_at(event, sample_type))
+    addr, length, kind, flags = struct.unpack_from("<QIHH", event, EVENT.size)
+    name = event[EVENT.size + 16 :].split(b"\0")[0].decode()
+    return Area(time, addr, length, "" if flags & GONE else name) if kind == OUT_OF_LINE else None
 
 
 # Taking apart

@@ -14,6 +14,7 @@ The guest's CPUs take turns, and its clock counts instructions, so that each rec
 between two of them.
 """
 
+import bisect
 import re
 import shutil
 import struct
@@ -80,6 +81,21 @@ PIECE = 1_000
 # ns: a trace unit tells of the time every 200 instructions, of 1 ns each.
 MARGIN = 1_000
 PROGRAMS = 100  # pieces of programs of BPF that are executed at least
+PLACED = 20  # the same of each of the kinds of code that an architecture has
+# Kinds of code that are counted apart, in the order of image.c, and what they are for people.
+KINDS = {
+    "slots": "slots of kprobes",
+    "detours": "what the jumps of optimized probes lead to",
+    "trampolines": "trampolines of ftrace",
+    "modules": "modules",
+}
+# The kind of memory out of line that the kernel calls so.
+NAMED = {
+    "kprobe_insn_page": "slots",
+    "kprobe_optinsn_page": "detours",
+    "ftrace_trampoline": "trampolines",
+}
+AREA = 1 << 16  # bytes that have such a name at most: a page of POWER's
 NEAR = 64  # bytes, between a branch and a record that may have to do with it
 BULKY = ("log", "injected.data", "blocks", "aux.*", "truth.*", "windows", "guest.tar")
 
@@ -96,6 +112,7 @@ class Machine:
     )
     base_errs: bool = True  # 6.12 records nothing there, and its perf may not follow records
     jumps: bool = False  # between programs of BPF: they are text that changes
+    kinds: tuple = ("slots", "modules")  # of KINDS: what there is of code besides the kernel's text
 
 
 @dataclass(frozen=True)
@@ -108,16 +125,29 @@ class Size:
     executed: int  # branches, or else pieces of code, at least
 
 
-SHORT = Size(1, (), 1_000, 1_000_000)
-LONG = Size(5, ("cpus",), 10_000, 10_000_000)
+SHORT = Size(1, ("pass",), 1_000, 1_000_000)
+LONG = Size(5, ("pass", "cpus"), 10_000, 10_000_000)
 
 MACHINES = {
-    "x86": Machine(perfdata.PT, "__x64_sys_sync", 0xFFFFFFFF80000000, base_errs=False, jumps=True),
+    "x86": Machine(
+        perfdata.PT,
+        "__x64_sys_sync",
+        0xFFFFFFFF80000000,
+        base_errs=False,
+        jumps=True,
+        kinds=tuple(KINDS),
+    ),
     "arm64": Machine(perfdata.ETM, "__arm64_sys_sync", 0xFFFF800080000000 - 0x40200000),
     # A tick is 100 instructions, and perf has no word on it.
     "riscv": Machine(None, "__riscv_sys_sync", 0xFFFFFFFF80000000 - 0x80200000, "sched_clock"),
     # Nor here; two instructions.
-    "powerpc": Machine(None, "sys_sync", 0xC000000000000000, "sched_clock"),
+    "powerpc": Machine(
+        None,
+        "sys_sync",
+        0xC000000000000000,
+        "sched_clock",
+        kinds=("slots", "detours", "modules"),
+    ),
 }
 
 
@@ -368,6 +398,43 @@ def _programs(parts):
         yield struct.pack("<2Q", addr, len(data)) + data
 
 
+def _there(lines):
+    """The memory out of line that is there when perf begins to record, of kallsyms: as long as
+    there is nothing else behind it.
+    """
+    rows = [line.split() for line in lines]
+    starts = sorted({int(row[0], 16) for row in rows})
+    for addr, _, name, *owner in rows:
+        if owner and name in NAMED:
+            begin = int(addr, 16)
+            end = next(iter(starts[bisect.bisect_right(starts, begin) :]), begin + AREA)
+            yield perfdata.Area(0, begin, min(end - begin, AREA), name)
+
+
+def _modules(lines):
+    """Each module, of /proc/modules: a line has its length and, last but for its taints, its
+    address.
+    """
+    for line in lines:
+        name, length, _, _, _, addr, *_ = line.split()
+        yield perfdata.Area(0, int(addr, 16), int(length), name)
+
+
+def areas(parts, copy):
+    """What is counted apart, by time; copy: the folder of the copy of kcore."""
+    there = _there((copy / "kallsyms").read_text().splitlines())
+    modules = list(_modules((copy / "modules").read_text().splitlines()))
+    kinds = dict.fromkeys((module.name for module in modules), "modules") | NAMED
+    for area in (*there, *modules, *parts.areas()):
+        yield area, kinds.get(area.name, "")
+
+
+def _packed(area, kind):
+    """As the programs in C read it."""
+    number = list(KINDS).index(kind) + 1 if kind else 0
+    return struct.pack("<4Q", area.time, area.addr, area.length, number)
+
+
 def _write_records(folder, parts):
     (folder / "pokes").write_bytes(b"".join(each.packed for each in parts.records()))
 
@@ -384,6 +451,9 @@ def encode(own, folder, recording):
     parts = perfdata.parse((recording.data / "data").read_bytes())
     (folder / "text").write_bytes(b"".join(_kcore(recording)))
     (folder / "programs").write_bytes(b"".join(_programs(parts)))
+    (folder / "areas").write_bytes(
+        b"".join(_packed(*each) for each in areas(parts, recording.data / "kcore_dir"))
+    )
     (folder / "time").write_bytes(
         struct.pack("<3Q", *(AS_IT_IS if machine.clock else parts.time_conversion()))
     )
@@ -518,6 +588,15 @@ def program_faults(trace, text):
     return [words for wrong, words in checks if wrong]
 
 
+def kind_faults(machine, text):
+    """Each kind of code that the architecture has is executed while the trace is on."""
+    return [
+        f"only {text[kind]} pieces in {KINDS[kind]}, not {PLACED}"
+        for kind in machine.kinds
+        if text[kind] < PLACED
+    ]
+
+
 def _figures(line):
     """A difference's words: `cpu 1 executed FROM TO clock T decoded FROM TO time T`."""
     return {
@@ -593,8 +672,9 @@ def summary(log, text, branches=None):
         *decoded,
         f"records crossed {text['crossed']}, exceptions in the kernel {log['exceptions']}, "
         f"interrupts {log['interrupts']}, CPUs {log['cpus']}",
-        f"pieces of code executed {text['pieces']}, in slots and trampolines {text['outside']}, "
-        f"in programs of BPF {text['programs']}, not as the records have it {text['wrong']}",
+        f"pieces of code executed {text['pieces']}, in "
+        + ", in ".join(f"{words} {text[kind]}" for kind, words in KINDS.items())
+        + f", in programs of BPF {text['programs']}, not as the records have it {text['wrong']}",
     ]
 
 
@@ -664,6 +744,7 @@ def judge(seen, size=SHORT):
         yield _result("every branch is decoded as it was executed", branch_faults(branches))
         yield _result("what is executed is a path", path_faults(trace.log, size))
     yield _result("enough is executed and changed", size_faults(text, branches, size))
+    yield _result("code of each kind is executed", kind_faults(trace.own.machine, text))
     if trace.own.machine.unit:
         yield _result("a program of BPF is executed", program_faults(trace, text))
 
