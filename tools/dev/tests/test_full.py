@@ -22,6 +22,7 @@ from textpoke.guests import kernel, tests, torture  # noqa: E402
 from textpoke.results import kept, known, made  # noqa: E402
 from textpoke.results.ktap import FAILED, PASSED, Result  # noqa: E402
 from textpoke.series.patches import Patch  # noqa: E402
+from textpoke.trace import trace  # noqa: E402
 
 
 class KeepingSteps(unittest.TestCase):
@@ -138,6 +139,25 @@ class Naming(KeepingSteps):
         )
         with self.assertRaisesRegex(Fail, "matches none of the 1 steps"):
             self.listed("x86: KASAN", only="x86")
+
+
+class Traces(unittest.TestCase):
+    def test_each_that_can_be_traced_has_its_step(self):
+        report = mock.Mock()
+        full._traces(report, [*arches.ARCHES])
+        self.assertEqual(
+            [call.args[0] for call in report.step.call_args_list],
+            [f"{name}: the whole trace" for name in arches.ARCHES if name in trace.MACHINES],
+        )
+
+    def test_it_is_all_of_it_and_beside_the_base_where_perf_decodes(self):
+        found = mock.Mock(return_value=[Result("right", PASSED)])
+        with mock.patch.multiple(trace, results=found, kernel=mock.DEFAULT):
+            for name, base in {"x86": True, "arm64": True, "riscv": False}.items():
+                self.assertEqual(
+                    [each.name for each in trace.whole(name)], [f"{name}: the whole trace: right"]
+                )
+                self.assertEqual(found.call_args.kwargs, {"base": base, "size": trace.LONG})
 
 
 class Variants(unittest.TestCase):

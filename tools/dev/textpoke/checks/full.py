@@ -9,6 +9,7 @@ or the machine. ONLY=PATTERN picks steps by their names, LIST=1 tells which have
 which are left, and FRESH=1 does all.
 """
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -22,6 +23,7 @@ from ..results.ktap import PASSED, Result
 from ..results.report import Named as Steps, Picked as Kept
 from ..series import base as bases
 from ..series import patches, series
+from ..trace import trace
 from . import cases, check, coverage, elsewhere, fuzz, suites
 
 # Packages that only kernels and tools of other kinds want.
@@ -238,6 +240,17 @@ def _clang_boots(name):
     return check.boots(name, kernel.build_kernel(name, llvm=True))
 
 
+def _traces(report, names):
+    """All of the trace, of which check has a tenth."""
+    for name in filter(trace.MACHINES.__contains__, names):
+        report.step(
+            f"{name}: the whole trace",
+            trace.whole,
+            name,
+            parts=functools.partial(trace.whole_parts, name),
+        )
+
+
 # Other kernels of Debian, and other releases of it
 
 SUITE_PARTS = ("boots", "KUnit")
@@ -452,6 +465,7 @@ def main(options):
     )
     check.everything(report, names)
     report.keep("perf: fuzzer", fuzz.results, fuzz.parts)
+    _traces(report, names)
     _tools(report, names)
     for name in backends:
         _variants(report, name)

@@ -1057,15 +1057,20 @@ def _tidy(folder):
             path.unlink()
 
 
+def _titled(name, title, found):
+    return named(name, (replace(each, name=f"{title}: {each.name}") for each in found))
+
+
 def checked(name):
     """The results, for `make check`."""
-    yield from named(
-        name,
-        (
-            replace(each, name=f"trace: {each.name}")
-            for each in results(name, kernel.build_kernel(name))
-        ),
-    )
+    yield from _titled(name, "trace", results(name, kernel.build_kernel(name)))
+
+
+def whole(name):
+    """The results of all of it, and of the base where perf decodes, for `make check-full`."""
+    base = bool(MACHINES[name].unit)
+    found = results(name, kernel.build_kernel(name), base=base, size=LONG)
+    yield from _titled(name, "the whole trace", found)
 
 
 def parts(name):
@@ -1078,6 +1083,11 @@ def parts(name):
         list(made.folder(SOURCE)),
         [JOB],
     ]
+
+
+def whole_parts(name):
+    """The same of all of it."""
+    return [*parts(name), made.base()]
 
 
 def main(options):
