@@ -136,7 +136,12 @@ static void stops_are_heard(void)
 	events_settle(ev);
 	events_stop(ev);
 	came = came_of_text(ev);
-	ksft_print_msg("%ld stops\n", counter_read("stops") - stops);
+	stops = counter_read("stops") - stops;
+	if (!stops) {
+		ksft_test_result_skip("stops_are_heard: probes stop nothing\n");
+		return;
+	}
+	ksft_print_msg("%ld stops\n", stops);
 	ksft_test_result(records > 0 && came == (size_t)records &&
 			 !events_lost(ev),
 			 "stops_are_heard: %zu of %ld came, %llu lost\n", came,
