@@ -37,7 +37,7 @@ static void end(struct text_change *change, int error)
 	if (change->key)
 		static_key_group_end(change->key, change->enable, error);
 	else
-		static_call_group_end(change->call, change->func, error);
+		static_call_end_update(change->call, change->func, error);
 }
 
 /* Is the key of @change about to be disabled by a request before it? */

@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 #
+# What is still called, because the call could not be changed, stays. In the words of the
+# selftests' runner.
+#
+# A static call goes from a function of one module to that of another, and cannot go back: the
+# module stays until it can. The modules are in stays-modules.
+#
 # A tracer goes, but the call that leads to it cannot be removed: ftrace says so and stops for
-# good, and what is still called stays. In the words of the selftests' runner.
+# good.
 #
 # The tracer is that of an instance, whose ops are allocated: with them goes the trampoline that
 # ftrace has made for them, where it makes any.
@@ -15,6 +21,8 @@ NO_ALIAS=0x1
 INSTANCE=/sys/kernel/tracing/instances/stays
 # Reading /proc/version calls it.
 FUNCTION=version_proc_show
+MODULES=/stays-modules
+CALL=/sys/module/stays_key/parameters
 suite=stays
 
 call()
@@ -34,27 +42,51 @@ trace()
 		echo function >$INSTANCE/current_tracer
 }
 
-# This task cannot map text for writing; all others can.
-trace_no_more_in_vain()
+# in_vain VALUE FILE: write it there, by a task that cannot map text for writing; all others can.
+in_vain()
 {
 	echo $NO_ALIAS >$FAIL/points
 	echo -1 >$FAIL/times
 	echo 0 >$FAIL/verbose
 	echo Y >$FAIL/task-filter
 	echo 100 >$FAIL/probability
-	(echo 1 >/proc/self/make-it-fail && echo nop >$INSTANCE/current_tracer)
+	(echo 1 >/proc/self/make-it-fail && echo "$1" >"$2")
 	echo 0 >$FAIL/probability
 	echo N >$FAIL/task-filter
 }
 
-says_so()
+# says WORDS: the kernel has said something since we last looked, and these among it.
+says()
 {
 	dmesg -c >/tmp/said
 	sed 's/^/# /' /tmp/said
-	grep -q "WARNING: .*ftrace" /tmp/said
+	grep -q "$1" /tmp/said
 }
 
-cases()
+answer()
+{
+	[ "$(cat $CALL/answer)" = "$1" ]
+}
+
+# Where static calls are pointers, none of their text is changed.
+calls()
+{
+	local directive
+	insmod $MODULES/stays_key.ko && answer 1 && insmod $MODULES/stays_func.ko && answer 2
+	result the-call-goes-to-another-module
+	in_vain 1 $CALL/back
+	if answer 1; then directive="# SKIP static calls are pointers on this architecture"; fi
+	[ "$directive" ] || says "error .*, unchanged"
+	result that-it-stays-is-told ${directive:+"$directive"}
+	[ "$directive" ] || { answer 2 && ! rmmod stays_func 2>/dev/null && answer 2; }
+	result so-the-module-stays ${directive:+"$directive"}
+	echo 1 >$CALL/back && answer 1 && rmmod stays_func && answer 1
+	result the-module-goes-when-it-is-called-no-more
+	rmmod stays_key && quiet
+	result quiet-so-far
+}
+
+tracer()
 {
 	local before directive
 	trace && call && grep -q $FUNCTION $INSTANCE/trace
@@ -64,8 +96,8 @@ cases()
 	quiet
 	result quiet-before
 
-	trace_no_more_in_vain
-	says_so
+	in_vain nop $INSTANCE/current_tracer
+	says "WARNING: .*ftrace"
 	result the-failure-is-told
 	[ "$(trampolines)" = "$before" ]
 	result the-trampoline-stays ${directive:+"$directive"}
@@ -79,9 +111,10 @@ cases()
 }
 
 {
-	echo 1..7
+	echo 1..12
 	dmesg -c >/dev/null
-	cases
+	calls
+	tracer
 } >/tmp/selftests.ktap
 cat /tmp/selftests.ktap
 cd /tmp && send_out selftests.ktap

@@ -407,7 +407,8 @@ class Boots(unittest.TestCase):
             isolated=boots("isolated"),
             say=mock.DEFAULT,
             build_program=mock.DEFAULT,
-            build_modules=lambda _, kdir, home: {"bench-modules/of": kdir},
+        ), mock.patch.object(
+            bench.tests, "build_modules", lambda _, kdir, *where: {"bench-modules/of": kdir}
         ):
             found = bench.compare(arch, {bench.BASE: Path("b"), bench.SERIES: Path("s")})
         return done, found

@@ -11,8 +11,6 @@ can be compared.
 """
 
 import math
-import os
-import shutil
 import tarfile
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,7 +19,7 @@ from statistics import median
 from .. import arch as arches
 from .. import paths
 from ..errors import INFRA, OK, Fail
-from ..guests import boot, initramfs, kernel
+from ..guests import boot, initramfs, kernel, tests
 from ..pages import markup
 from ..say import run as command
 from ..say import output, say
@@ -441,30 +439,6 @@ def _received(result):
         ) from None
 
 
-def build_modules(arch, kdir, folder):
-    """What bench.c loads, built for a kernel: guest path -> file."""
-    arch, dest = arches.get(arch), folder / kdir.name
-    shutil.rmtree(dest, ignore_errors=True)
-    shutil.copytree(MODULES, dest)
-    command(
-        [
-            "make",
-            "-s",
-            f"-j{os.cpu_count()}",
-            "-C",
-            kdir,
-            f"ARCH={arch.source}",
-            f"CROSS_COMPILE={arch.cross}",
-            f"M={dest}",
-            "modules",
-        ],
-        log=paths.LOGS / f"bench-modules-{kdir.name}.log",
-        env=dict.fromkeys(kernel.UNSET),
-        what=f"building modules for {kdir.name}",
-    )
-    return {f"{MODULES.name}/{path.name}": path for path in sorted(dest.glob("*.ko"))}
-
-
 def wait_for_quiet(cpus):
     """Until nothing else uses so many CPUs: what is measured beside other work says nothing."""
     wanted = min(cpus, boot.cores())
@@ -528,7 +502,8 @@ def compare(arch, kernels):
     program = build_program(arch, home)
     found: dict[str, list] = {}
     files = {
-        kdir: {"bench": program, **build_modules(arch, kdir, home)} for kdir in kernels.values()
+        kdir: {"bench": program, **tests.build_modules(arch, kdir, MODULES, home / kdir.name)}
+        for kdir in kernels.values()
     }
     boots = [(measure, f"measuring {number + 1} of {ROUNDS}") for number in range(ROUNDS)]
     alone: list = [(isolated, "an isolated CPU")] * arches.get(arch).isolates

@@ -146,7 +146,7 @@ VARIANTS = (
     Variant(
         "ends that x86 shows for all", ("arm64", "riscv", "powerpc"), parts=("ends of guests",)
     ),
-    Variant("calls of the tracer that stay", parts=("stays",)),
+    Variant("calls that stay", parts=("stays",)),
     Variant(
         "CPUs that are left alone",
         ("x86", "arm64", "riscv"),
@@ -156,7 +156,7 @@ VARIANTS = (
     ),
     Variant("fixed address", append="nokaslr"),
     Variant("four CPUs that take turns", smp=4),
-    Variant("32 bits", ("x86",), kind="i386", parts=("boots", "KUnit")),
+    Variant("32 bits", ("x86",), kind="i386", parts=("boots", "KUnit", "stays")),
     Variant(
         "32 bits, ftrace's tests at boot",
         ("x86",),

@@ -355,6 +355,30 @@ def program(name, kdir, what):
     return kdir / what
 
 
+def build_modules(name, kdir, source, dest):
+    """Our modules in a folder, built in another for a kernel: guest path -> file."""
+    arch = arches.get(name)
+    shutil.rmtree(dest, ignore_errors=True)
+    shutil.copytree(source, dest)
+    run(
+        [
+            "make",
+            "-s",
+            f"-j{os.cpu_count()}",
+            "-C",
+            kdir,
+            f"ARCH={arch.source}",
+            f"CROSS_COMPILE={arch.cross}",
+            f"M={dest}",
+            "modules",
+        ],
+        log=paths.LOGS / f"{source.name}-{kdir.name}.log",
+        env=dict.fromkeys(kernel.UNSET),
+        what=f"building modules for {kdir.name}",
+    )
+    return {f"{source.name}/{path.name}": path for path in sorted(dest.glob("*.ko"))}
+
+
 def programs(name, kdir):
     """Programs that tests want and busybox has not, or not as they want them."""
     found = {where: program(name, kdir, Path(where).name) for where in PROGRAMS}
@@ -485,6 +509,8 @@ def job_of_ours(name, kdir, job, append, smp, selftests=True, more=None, machine
     return ktap.parse(sent(result, "selftests.ktap")), guest_results(job, result)
 
 
+# What stays.sh loads.
+STAYS_MODULES = initramfs.GUEST / "stays-modules"
 # What a kernel that is locked down from the start must not do.
 LOCKED_BOOT = "lockdown=integrity text_poke.busted=no-sync-c text_poke_torture.run=1"
 
@@ -513,10 +539,11 @@ def lkdtm(name, kdir, append="", smp=2):
 
 
 def stays(name, kdir, append="", smp=2):
-    """What ftrace could not stop calling stays;
+    """What a static call or ftrace could not stop calling stays;
     the guest itself looks for other complaints than that about it.
     """
-    said, ended = job_of_ours(name, kdir, "stays", append, smp, selftests=False)
+    more = build_modules(name, kdir, STAYS_MODULES, kdir / STAYS_MODULES.name)
+    said, ended = job_of_ours(name, kdir, "stays", append, smp, selftests=False, more=more)
     return said + ended[:1]
 
 

@@ -211,7 +211,7 @@ def parameters(arch, minutes):
         "run": 1,
         "onoff_interval": HOTPLUG,
         "faults": FAULTS,
-        "stat_interval": 60,
+        "stat_interval": 10,
         "stutter": 1,
     }
     given |= {name: least * minutes for name, least in (A_MINUTE | LESS.get(str(arch), {})).items()}
