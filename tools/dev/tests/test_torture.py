@@ -2,6 +2,8 @@
 """What is read from a torture run, and when it has failed."""
 
 import sys
+import re
+import subprocess
 import tempfile
 import unittest
 from pathlib import Path
@@ -198,6 +200,43 @@ class Judging(unittest.TestCase):
         self.assertEqual(
             failed(without, "x86"), {DONE: "too little: 0 of 1 livepatch, 0 of 1000 calls-nmi"}
         )
+
+
+class Longer(unittest.TestCase):
+    """The guest's own look at whether it may end, with a kernel log of ours."""
+
+    FIGURES = (
+        "pokes=4000 batches=9 undone=4 cycles=4 traps-nop=10 traps-step=10 "
+        "calls-task=200 calls-nmi=0 nmis=0 traps-in-nmi=0 wrong=0"
+    )
+
+    def enough(self, *lines):
+        script = (initramfs.GUEST / "torture.sh").read_text()
+        function = re.search(r"^enough\(\)\n\{.*?^\}$", script, re.M | re.S)[0]
+        log = "\n".join(f"[    1.0] text_poke-torture: {line}" for line in lines)
+        with tempfile.TemporaryDirectory() as folder:
+            for word in torture.parameters("x86", 2).split():
+                name, value = word.removeprefix("text_poke_torture.").split("=")
+                (Path(folder) / name).write_text(f"{value}\n")
+            said = f"PARAMS={folder}\ndmesg() {{ echo '{log}'; }}\n{function}\nenough"
+            ran = subprocess.run(["sh", "-c", said], capture_output=True, text=True, check=False)
+        self.assertEqual(ran.stderr, "")
+        return ran.returncode == 0
+
+    def test_the_last_figures_have_to_be_enough(self):
+        few = self.FIGURES.replace("traps-step=10", "traps-step=9")
+        self.assertTrue(self.enough(f"Figures: {few}", f"Figures: {self.FIGURES}"))
+        self.assertFalse(self.enough(f"Figures: {few}"))
+        self.assertFalse(self.enough("Start of test: nreaders=4"))
+
+    def test_each_kind_of_figure_is_looked_at(self):
+        for figure in ("pokes=3999", "undone=3", "cycles=3", "traps-nop=9", "calls-task=199"):
+            name, _, _ = figure.partition("=")
+            few = re.sub(rf"{name}=\d+", figure, self.FIGURES)
+            self.assertFalse(self.enough(f"Figures: {few}"), figure)
+
+    def test_where_there_are_nmis_they_count(self):
+        self.assertFalse(self.enough(f"Figures: {self.FIGURES.replace('nmis=0', 'nmis=1')}"))
 
 
 class Running(unittest.TestCase):
