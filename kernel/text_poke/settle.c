@@ -20,6 +20,8 @@
  * RCU tasks, and nothing is half written meanwhile.
  */
 #include <linux/compiler.h>
+#include <linux/lockdep.h>
+#include <linux/mm_types.h>
 #include <linux/sched.h>
 #include <linux/text_poke.h>
 #include <linux/wait.h>
@@ -83,12 +85,15 @@ static bool settled(unsigned int count)
  *
  * It does not wait for text_mutex, nor for sites that are queued.
  *
- * Context: Process context, may sleep.
+ * Context: Process context, may sleep.  Not with mmap_lock held: readers of
+ * /proc/PID/maps would wait as long.
  */
 void text_poke_settle(void)
 {
 	unsigned int count;
 
+	if (current->mm)
+		lockdep_assert_not_held(&current->mm->mmap_lock);
 	/*
 	 * Orders what makes the event listen before looking for a batch.
 	 * Pairs with smp_mb() in text_poke_batch_begins().

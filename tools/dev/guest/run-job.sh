@@ -60,7 +60,8 @@ record()
 {
 	mkdir -p "$DIR" || exit
 	save_stats before
-	perf record --kcore -a -e dummy -k CLOCK_MONOTONIC_RAW -m 8M -N -B \
+	# Without -m: the buffer that perf takes by itself for text pokes has to do.
+	perf record --kcore -a -e dummy -k CLOCK_MONOTONIC_RAW -N -B \
 		-o "$DIR/perf.data" -- "$JOB" "$DIR" workload || exit
 	save_stats after
 	cd "$DIR" && send_out .
