@@ -11,6 +11,7 @@
 #include <linux/cpumask.h>
 #include <linux/err.h>
 #include <linux/irqflags.h>
+#include <linux/math64.h>
 #include <linux/memory.h>
 #include <linux/minmax.h>
 #include <linux/perf_event.h>
@@ -311,7 +312,7 @@ static void a_chunk_has_one_stamp(struct kunit *test)
 	to = local_clock();
 	size = read_stamps(test, from, to, &stamps);
 	KUNIT_EXPECT_GT(test, size, 2 * CHUNK_MAX);
-	KUNIT_EXPECT_LE(test, stamps, size / (CHUNK_MAX - RECORD_MAX) + 1);
+	KUNIT_EXPECT_LE(test, stamps, div_u64(size, CHUNK_MAX - RECORD_MAX) + 1);
 	use_buffer(false);
 }
 

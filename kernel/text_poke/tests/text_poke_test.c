@@ -14,6 +14,7 @@
 #include <linux/jump_label.h>
 #include <linux/kallsyms.h>
 #include <linux/kthread.h>
+#include <linux/math64.h>
 #include <linux/memory.h>
 #include <linux/perf_event.h>
 #include <linux/sched.h>
@@ -682,7 +683,8 @@ static void starving_pokers_do_not_leave_traps_armed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, starving.ret);
 	KUNIT_EXPECT_GT(test, starving.longest, 0);
 	KUNIT_EXPECT_LT(test, starving.longest, 500 * NSEC_PER_MSEC);
-	kunit_info(test, "armed for %llu us at most", starving.longest / 1000);
+	kunit_info(test, "armed for %llu us at most",
+		   div_u64(starving.longest, NSEC_PER_USEC));
 	guard(own_pokes)();
 	KUNIT_EXPECT_EQ(test, 0, queue_many(branch, insns.nop));
 	KUNIT_EXPECT_EQ(test, 0, text_poke_batch_finish());
