@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Counters in debugfs, one "name value" per line: text_poke/stats; and for how
- * many nanoseconds a group arms sites: text_poke/arming_ns.
+ * Counters in debugfs, one "name value" per line: text_poke/stats; where the
+ * last traps of each CPU were, as "CPU symbol", the latest first:
+ * text_poke/trapped; and for how many nanoseconds a group arms sites:
+ * text_poke/arming_ns.
  */
+#include <linux/cpumask.h>
 #include <linux/debugfs.h>
 #include <linux/init.h>
+#include <linux/kernel.h>
 #include <linux/seq_file.h>
 
 #include "internal.h"
@@ -59,11 +63,36 @@ static int stats_show(struct seq_file *m, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(stats);
 
+static void show_trapped(struct seq_file *m, int cpu)
+{
+	const void *addr;
+	unsigned int ago;
+
+	for (ago = 0; (addr = text_poke_trapped(cpu, ago)); ago++) {
+		/* Without a symbol it would be told as an address. */
+		if (__kernel_text_address((unsigned long)addr))
+			seq_printf(m, "%d %pS\n", cpu, addr);
+		else
+			seq_printf(m, "%d gone\n", cpu);
+	}
+}
+
+static int trapped_show(struct seq_file *m, void *unused)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		show_trapped(m, cpu);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(trapped);
+
 static int __init text_poke_debugfs_init(void)
 {
 	struct dentry *dir = debugfs_create_dir("text_poke", NULL);
 
 	debugfs_create_file("stats", 0400, dir, NULL, &stats_fops);
+	debugfs_create_file("trapped", 0400, dir, NULL, &trapped_fops);
 	debugfs_create_u64("arming_ns", 0600, dir, &text_poke_arming_ns);
 	return 0;
 }

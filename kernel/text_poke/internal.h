@@ -177,7 +177,11 @@ atomic_t *text_poke_refs(int cpu);
 
 void text_poke_publish(const struct text_poke_queue *queue);
 void text_poke_retire(void);
+/* Of how many traps a CPU remembers the sites; a power of two. */
+#define TEXT_POKE_TRAPPED	64
+
 u64 text_poke_traps(void);
+const void *text_poke_trapped(int cpu, unsigned int ago);
 u64 text_poke_rereads(void);
 
 bool text_poke_in_trap_path(const void *addr);

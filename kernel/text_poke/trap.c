@@ -52,6 +52,7 @@
  * @gone_addr:	where that was
  * @gone_batch:	the batch that was published last by then
  * @traps:	traps handled
+ * @trapped:	the sites of the last of them
  * @rereads:	traps that were gone
  * @early:	traps taken before this CPU has refetched; for the checker
  */
@@ -61,6 +62,7 @@ struct text_poke_cpu {
 	const void *gone_addr;
 	unsigned int gone_batch;
 	u64 traps;
+	const void *trapped[TEXT_POKE_TRAPPED];
 	u64 rereads;
 	u64 early;
 };
@@ -152,6 +154,20 @@ u64 text_poke_traps(void)
 	return sum;
 }
 
+/*
+ * Where a CPU has met a trap: the last time, or @ago times before that.  NULL:
+ * that is forgotten, or was never.  It may be overwritten meanwhile.
+ */
+const void *text_poke_trapped(int cpu, unsigned int ago)
+{
+	const struct text_poke_cpu *that = &per_cpu(text_poke_cpu, cpu);
+	u64 last = READ_ONCE(that->traps) - 1;
+
+	if (ago >= TEXT_POKE_TRAPPED)
+		return NULL;
+	return READ_ONCE(that->trapped[(last - ago) % TEXT_POKE_TRAPPED]);
+}
+
 /* How many traps were gone when the handler looked, since boot. */
 u64 text_poke_rereads(void)
 {
@@ -197,6 +213,13 @@ static __always_inline void put_batch(struct text_poke_cpu *this)
 	raw_atomic_dec(&this->refs);
 }
 
+static __always_inline void note_trap(struct text_poke_cpu *this,
+				      const void *addr)
+{
+	WRITE_ONCE(this->trapped[this->traps % TEXT_POKE_TRAPPED], addr);
+	WRITE_ONCE(this->traps, this->traps + 1);
+}
+
 /* Emulate the site at @addr, if the published batch has one there. */
 static __always_inline bool handle_site(struct text_poke_cpu *this,
 					struct pt_regs *regs, const void *addr)
@@ -210,7 +233,7 @@ static __always_inline bool handle_site(struct text_poke_cpu *this,
 	if (site) {
 		arch_text_poke_emulate(regs, site);
 		this->gone_run = 0;
-		this->traps++;
+		note_trap(this, addr);
 		this->early += text_poke_trap_is_early();
 	}
 

@@ -992,6 +992,35 @@ static void handler_finds_every_site_and_no_other(struct kunit *test)
 	text_poke_retire();
 }
 
+/* How often @want is among the sites of a CPU's last traps. */
+static unsigned int times_trapped(int cpu, const void *want)
+{
+	unsigned int ago, nr = 0;
+	const void *addr;
+
+	for (ago = 0; (addr = text_poke_trapped(cpu, ago)); ago++)
+		nr += addr == want;
+	return nr;
+}
+
+/* All from one CPU, which then remembers nothing else. */
+static void traps_are_told_with_their_site(struct kunit *test)
+{
+	struct text_poke_site site = prepared(test, site_addr(), insns.nop);
+	struct pt_regs regs = {};
+	int i, cpu;
+
+	guard(own_pokes)();
+	text_poke_publish(text_poke_test_queue(&site, 1));
+	migrate_disable();
+	cpu = smp_processor_id();
+	for (i = 0; i < TEXT_POKE_TRAPPED; i++)
+		hit(&regs, site.addr);
+	KUNIT_EXPECT_EQ(test, times_trapped(cpu, site.addr), TEXT_POKE_TRAPPED);
+	migrate_enable();
+	text_poke_retire();
+}
+
 /**
  * struct slow_handler - a trap handler that looks at the batch for a while
  * @refs:	where it holds its reference
@@ -1314,6 +1343,7 @@ static struct kunit_case text_poke_cases[] = {
 	KUNIT_CASE(handler_acts_as_the_new_instruction),
 	KUNIT_CASE(handler_acts_at_both_ends_of_the_range),
 	KUNIT_CASE(handler_finds_every_site_and_no_other),
+	KUNIT_CASE(traps_are_told_with_their_site),
 	KUNIT_CASE(retiring_waits_for_handlers),
 	KUNIT_CASE(listeners_wait_for_the_batch),
 	KUNIT_CASE(listeners_do_not_wait_for_the_mutex),

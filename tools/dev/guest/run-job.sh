@@ -9,11 +9,13 @@
 #
 # DIR gets perf.data/ (with the copy of kcore), began and ended ("BASE LENGTH
 # BEGAN ENDED" of text_snapshot, on the clock that perf records with), text (the
-# kernel's text at the end) and stats.before, stats.after.
+# kernel's text at the end), stats.before, stats.after, and trapped (where the
+# last traps were).
 
 # shellcheck source=tools/dev/guest/textpoke.sh
 . /lib/textpoke.sh
-STATS=/sys/kernel/debug/text_poke/stats
+COUNTED=/sys/kernel/debug/text_poke
+STATS=$COUNTED/stats
 KEY_ROUNDS=4
 
 # A base kernel counts nothing; its copy stays empty.
@@ -64,6 +66,7 @@ record()
 	perf record --kcore -a -e dummy -k CLOCK_MONOTONIC_RAW -N -B \
 		-o "$DIR/perf.data" -- "$JOB" "$DIR" workload || exit
 	save_stats after
+	if [ -r $COUNTED/trapped ]; then cat $COUNTED/trapped; fi >"$DIR/trapped"
 	cd "$DIR" && send_out .
 }
 

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from collections import Counter
 from pathlib import Path
 from unittest import mock
 
@@ -170,8 +171,18 @@ class Words(Case):
     def test_traps_are_not_made_up(self):
         self.assertRegex(
             page.traps(self.counters({"traps": 2}, {"traps": 44})),
-            "^42 were handled. Which sites they hit is not known",
+            "^42 were handled. The kernel remembers no site",
         )
+
+    def test_where_the_last_traps_were_is_told(self):
+        last = Counter({"vfs_read+0x0/0x10": 3, "a<b+0x4/0x8": 1})
+        counters = page.Counters({"traps": 2}, {"traps": 44}, last)
+        self.assertIn("the last of each CPU: 4, at 2 sites", page.traps(counters))
+        rows = re.findall(
+            r'class="code">(.*?)</td><td class="number">(\d+)', page._trapped(counters)
+        )
+        self.assertEqual(rows, [("vfs_read+0x0/0x10", "3"), ("a&lt;b+0x4/0x8", "1")])
+        self.assertEqual(page._trapped(self.counters({}, {})), "")
 
     def test_the_verdict_is_the_one_that_was_given(self):
         whole = self.page(verdict=page.Verdict("VERDICT: incomplete: <2>", False))
@@ -208,6 +219,7 @@ class Beside(Case):
         (folder / "began").write_text(f"{BASE:x} {0x200000} 1 2\n")
         for which, count in ("before", 1), ("after", 43):
             (folder / f"stats.{which}").write_text(f"traps {count}\narmed_max_ns {count}000000\n")
+        (folder / "trapped").write_text("0 vfs_read+0x0/0x10\n1 vfs_read+0x0/0x10\n")
         run.leave_page(
             run.Recording(folder),
             listing(records()),
@@ -219,6 +231,7 @@ class Beside(Case):
             "make run: arm64",
             "VERDICT: complete",
             "42 were handled",
+            '<td class="code">vfs_read+0x0/0x10</td><td class="number">2</td>',
             "43.000 ms, while",
             'href="recording/records.txt"',
         ):

@@ -31,6 +31,7 @@ class Counters:
 
     before: dict
     after: dict
+    trapped: Counter = field(default_factory=Counter)  # symbol -> of the last traps
 
 
 @dataclass(frozen=True)
@@ -181,16 +182,33 @@ def armed(counters):
 
 
 def traps(counters):
-    """There is no such data by site, anywhere."""
+    """How many there were, and where the last of them, which is all that the kernel remembers."""
     if not counters or "traps" not in counters.after:
         return (
             "Not known: no record tells of traps, and the kernel has counted nothing that came "
             "with this recording."
         )
     handled = counters.after["traps"] - counters.before.get("traps", 0)
+    if not counters.trapped:
+        return f"{handled} were handled. The kernel remembers no site of theirs."
     return (
-        f"{handled} were handled. Which sites they hit is not known: the kernel counts them "
-        "together, and no record tells of one."
+        f"{handled} were handled. The kernel remembers the last of each CPU: "
+        f"{counters.trapped.total()}, at {len(counters.trapped)} sites."
+    )
+
+
+def _trapped(counters):
+    """Where the last traps were."""
+    if not counters or not counters.trapped:
+        return ""
+    rows = [
+        [tag("td", name, class_="code"), tag("td", number, class_="number")]
+        for name, number in counters.trapped.most_common()
+    ]
+    return tag(
+        "details",
+        tag("summary", "the sites of the last traps"),
+        table(["site", "of the last traps"], rows),
     )
 
 
@@ -282,6 +300,7 @@ def write(path, seen):
         records=records,
         armed=armed(seen.counters),
         traps=traps(seen.counters),
+        trapped=_trapped(seen.counters),
         counted=_counted(seen.counters),
         script=Safe((markup.FOLDER / SCRIPT).read_text()),
         **_pictures(seen),

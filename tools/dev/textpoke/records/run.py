@@ -12,6 +12,7 @@ because to show that is what BASE=1 is for.
 
 import shutil
 import tarfile
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,6 +59,11 @@ class Recording:
     def counters(self, which):
         lines = (self.folder / f"stats.{which}").read_text().splitlines()
         return {name: int(value) for name, value in map(str.split, lines)}
+
+    def trapped(self):
+        """Symbol of a site -> how many of the last traps were there."""
+        lines = (self.folder / "trapped").read_text().splitlines()
+        return Counter(line.partition(" ")[2] for line in lines)
 
     def grown(self):
         """name -> by how much it grew; empty where the kernel counts nothing."""
@@ -261,7 +267,9 @@ def report(recording, pokes, lost, arch, base):
 def leave_page(recording, listing, figures, judged):
     """The same to be looked at; a page that cannot be had changes nothing of the verdict."""
     base, length, *_ = recording.words("began")
-    counters = page.Counters(recording.counters("before"), recording.counters("after"))
+    counters = page.Counters(
+        recording.counters("before"), recording.counters("after"), recording.trapped()
+    )
     folder = recording.folder.parent
     markup.try_to_write(
         folder / "index.html",
