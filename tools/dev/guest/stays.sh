@@ -69,7 +69,7 @@ answer()
 }
 
 # Where static calls are pointers, none of their text is changed.
-calls()
+of_static_calls()
 {
 	local directive
 	insmod $MODULES/stays_key.ko && answer 1 && insmod $MODULES/stays_func.ko && answer 2
@@ -86,7 +86,7 @@ calls()
 	result quiet-so-far
 }
 
-tracer()
+of_ftrace()
 {
 	local before directive
 	trace && call && grep -q $FUNCTION $INSTANCE/trace
@@ -113,8 +113,8 @@ tracer()
 {
 	echo 1..12
 	dmesg -c >/dev/null
-	calls
-	tracer
+	of_static_calls
+	of_ftrace
 } >/tmp/selftests.ktap
 cat /tmp/selftests.ktap
 cd /tmp && send_out selftests.ktap
