@@ -211,6 +211,7 @@ for file in "$OUT"/did.*; do
 	echo "${file##*/did.} $(wc -l <"$file")"
 done >$OUT/counts
 cat $OUT/samples >>$OUT/counts
+sed -n 's/^left_alone /left-alone /p' /sys/kernel/debug/text_poke/stats >>$OUT/counts
 # shellcheck source=tools/dev/guest/textpoke.sh
 . /lib/textpoke.sh
 # shellcheck disable=SC2046  # there may be no folder to send

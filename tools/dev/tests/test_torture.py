@@ -201,6 +201,11 @@ class Judging(unittest.TestCase):
             failed(without, "x86"), {DONE: "too little: 0 of 1 livepatch, 0 of 1000 calls-nmi"}
         )
 
+    def test_where_cpus_are_isolated_some_have_to_be_left_alone(self):
+        for counts, note in ("", "too little: 0 of 20 left-alone"), ("left-alone 20\n", ""):
+            found = torture.results("x86", sent(counts=COUNTS + counts), append="quiet nohz_full=1")
+            self.assertEqual({each.name: each.note for each in found}[DONE], note)
+
 
 class Longer(unittest.TestCase):
     """The guest's own look at whether it may end, with a kernel log of ours."""
@@ -269,7 +274,7 @@ class Running(unittest.TestCase):
             mock.patch.object(torture, "print", create=True),
             mock.patch.multiple(torture.tests, sent=lambda *_: "", guest_results=lambda *_: []),
         ):
-            found = torture._guest_results("arm64", 1, mock.Mock(folder=Path(folder)))
+            found = torture._guest_results("arm64", 1, "", mock.Mock(folder=Path(folder)))
             self.assertEqual(
                 sorted(path.name for path in Path(folder).iterdir()), ["counts", "kernel", "replay"]
             )

@@ -47,6 +47,9 @@ EVERYWHERE = {
     "samples": 200,
 }
 SOMEWHERE = {"livepatch": 0.04, "calls-nmi": 500, "pseudo-nmis": 0}
+# With this on the command line.
+ISOLATING = "nohz_full="
+LEFT_ALONE = {"left-alone": 10}
 HOTPLUG = 25  # jiffies that a CPU is away, and there
 FAULTS = 5  # of a hundred batches, that are made to fail midway
 # For what the guest does besides, and for the replay that has just begun.
@@ -157,13 +160,15 @@ def replay_results(runs):
     )
 
 
-def wanted(name, minutes):
+def wanted(name, minutes, append=""):
     """what -> how often it must have been done, besides what the kernel judges itself."""
     least = EVERYWHERE | {what: SOMEWHERE[what] for what in arches.get(name).torture}
+    if ISOLATING in append:
+        least |= LEFT_ALONE
     return {what: max(1, int(number * minutes)) for what, number in least.items()}
 
 
-def results(name, sent, minutes=MINUTES):
+def results(name, sent, minutes=MINUTES, append=""):
     """All results of a run of some minutes, from the files that the guest has sent."""
     runs, done = replays(sent["replay"]), figures(sent)
     yield _kernel_result(sent["kernel"])
@@ -175,7 +180,7 @@ def results(name, sent, minutes=MINUTES):
     )
     missing = [
         f"{done.get(what, 0)} of {least} {what}"
-        for what, least in wanted(name, minutes).items()
+        for what, least in wanted(name, minutes, append).items()
         if done.get(what, 0) < least
     ]
     yield _result(
@@ -218,13 +223,13 @@ def parameters(arch, minutes):
     return " ".join(f"text_poke_torture.{name}={value}" for name, value in given.items())
 
 
-def _guest_results(name, minutes, result):
+def _guest_results(name, minutes, append, result):
     """What a guest has sent, judged."""
     sent = {file: tests.sent(result, file) for file in ("kernel", "replay", "counts")}
     for file, text in sent.items():
         (result.folder / file).write_text(text)
     print(f"{name}: {in_words(figures(sent))}", flush=True)
-    return [*results(name, sent, minutes), *tests.guest_results("torture", result)]
+    return [*results(name, sent, minutes, append), *tests.guest_results("torture", result)]
 
 
 def torture_guest(name, kdir, folder, minutes=MINUTES, append="", smp=SMP):
@@ -242,7 +247,9 @@ def torture_guest(name, kdir, folder, minutes=MINUTES, append="", smp=SMP):
         filter(None, (parameters(name, minutes), arches.get(name).torture_append, append))
     )
     how = {"append": append, "smp": smp, "timeout": 60 * minutes + GRACE}
-    return tests.Guest(name, kdir, initrd, functools.partial(_guest_results, name, minutes), how)
+    return tests.Guest(
+        name, kdir, initrd, functools.partial(_guest_results, name, minutes, append), how
+    )
 
 
 def torture(name, kdir, *how):
