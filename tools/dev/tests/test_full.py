@@ -280,6 +280,25 @@ class WhereAPatchIsBuilt(unittest.TestCase):
             [],
         )
 
+    def test_perf_is_built_where_it_changes(self):
+        self.assertTrue(full.is_perf_s(patch("tools/perf/util/dso.c")))
+        self.assertTrue(full.is_perf_s(patch("kernel/a.c", adds=("tools/include/linux/a.h",))))
+        self.assertFalse(full.is_perf_s(patch("tools/testing/selftests/a.c", "kernel/perf/a.c")))
+
+    def test_perf_has_a_step_for_each_of_its_patches(self):
+        trees = [(1, patch("kernel/a.c"), "t1"), (2, patch("tools/perf/b.c"), "t2")]
+        report, built = mock.Mock(), []
+        with mock.patch.multiple(
+            full,
+            series=mock.Mock(source_after=lambda number: (f"src{number}", None)),
+            perf=mock.Mock(PARTS=full.perf.PARTS, build_part=built.append),
+        ):
+            full._every_perf(report, trees)
+            ((name, build, _),) = [call.args for call in report.keep.call_args_list]
+            self.assertEqual([each.status for each in build()], ["passed"])
+        self.assertEqual(name, "perf: after patch 02 of 2, s")
+        self.assertEqual(built, ["src2"])
+
     def test_a_part_may_lack_what_the_whole_has(self):
         text = (kernel.FRAGMENTS / "series.config").read_text()
         self.assertIn("TEXT_POKE", kernel.exceptions(text, {None, "base", "part"}))

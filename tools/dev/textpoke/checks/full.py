@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from .. import arch as arches
 from .. import host, paths
 from ..code import lint, worldswitch
-from ..guests import kernel, tests, torture
+from ..guests import kernel, perf, tests, torture
 from ..packages import deb, installed
 from ..results import kept, made
 from ..results.ktap import PASSED, Result
@@ -351,6 +351,12 @@ def built_for(patch):
     ]
 
 
+def is_perf_s(patch):
+    """Whether a patch changes what perf is built from."""
+    parts = tuple(f"tools/{part}/" for part in perf.PARTS)
+    return any(path.startswith(parts) for path in (*patch.changes, *patch.adds))
+
+
 def _trees():
     """(number, patch, tree) of the series:
     a tree is all that is built after a patch, whatever change logs say.
@@ -381,6 +387,34 @@ def _building(name):
     ]
 
 
+def _perf_after(number):
+    source, _ = series.source_after(number)
+    perf.build_part(source)
+    yield Result("builds", PASSED)
+
+
+def _perf_building():
+    """What perf is built from, besides what the series makes of the files that it touches."""
+    return [
+        made.base(),
+        made.environment(),
+        made.modules("guests.perf"),
+        made.packages(*host.BUILD, *host.PERF),
+        list(made.programs("make", "gcc", "ld")),
+    ]
+
+
+def _every_perf(report, trees):
+    """perf after each patch of its own."""
+    for number, patch, tree in trees:
+        if is_perf_s(patch):
+            report.keep(
+                f"perf: after patch {number:02} of {len(trees)}, {patch.subject}",
+                lambda number=number: _perf_after(number),
+                lambda tree=tree: [tree, _perf_building()],
+            )
+
+
 def _every_patch(report, names):
     """An architecture at a time, so that each patch builds only what it changes."""
     trees, building = _trees(), report.remembered(_building)
@@ -393,6 +427,7 @@ def _every_patch(report, names):
                     lambda number=number: _after(name, number),
                     lambda tree=tree: [tree, building(name)],
                 )
+    _every_perf(report, trees)
 
 
 # Reading code

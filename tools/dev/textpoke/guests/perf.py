@@ -152,11 +152,20 @@ def build(source, out, options, what):
     return binary
 
 
-def build_host_perf():
-    """The perf of this machine, from the tree of the series."""
+def _build_here(source, folder):
     host.need(*host.BUILD, *host.PERF)
     options = (f"CC={kernel.cached('gcc')}", *COMMON, *HOST)
-    return build(series.source_tree(), paths.BUILD / "perf-host", options, "perf for this machine")
+    return build(source, paths.BUILD / folder, options, "perf for this machine")
+
+
+def build_host_perf():
+    """The perf of this machine, from the tree of the series."""
+    return _build_here(series.source_tree(), "perf-host")
+
+
+def build_part(source):
+    """The same, from a source that has only some patches of the series."""
+    return _build_here(source, "perf-part")
 
 
 def _needed(binary, readelf):
