@@ -36,9 +36,9 @@
 #define SCHEDSTATS "/proc/sys/kernel/sched_schedstats"
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof(*(array)))
 #define CPUS 64
-/* Pages of each CPU's ring buffer */
-#define RING 2048
-#define PAGE 4096ul
+/* Bytes of each CPU's ring buffer: a power of two pages, however large a page is */
+#define RING (8ul << 20)
+#define PAGE ((unsigned long)sysconf(_SC_PAGESIZE))
 #define TEXT_POKE 20
 #define KSYMBOL 17
 #define KSYMBOL_GONE 1
@@ -244,8 +244,10 @@ static inline void take(const uint8_t *record, const struct perf_event_header *h
 
 static inline void copy_out(const uint8_t *map, uint64_t at, void *to, size_t len)
 {
+	const struct perf_event_mmap_page *page = (const void *)map;
+
 	for (size_t i = 0; i < len; i++)
-		((uint8_t *)to)[i] = map[PAGE + (at + i) % (RING * PAGE)];
+		((uint8_t *)to)[i] = map[page->data_offset + (at + i) % page->data_size];
 }
 
 static inline void drain_one(uint8_t *map)
@@ -309,7 +311,7 @@ static inline int open_ring(int cpu)
 	ring[cpu].fd = perf_open(&attr, -1, cpu, -1);
 	if (ring[cpu].fd < 0)
 		return -errno;
-	map = mmap(NULL, (RING + 1) * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, ring[cpu].fd, 0);
+	map = mmap(NULL, PAGE + RING, PROT_READ | PROT_WRITE, MAP_SHARED, ring[cpu].fd, 0);
 	if (map == MAP_FAILED)
 		return -errno;
 	ring[cpu].map = map;
