@@ -654,6 +654,50 @@ class Samples(unittest.TestCase):
         )
 
 
+class Ziccif(unittest.TestCase):
+    SCRIPT = (initramfs.GUEST / "ziccif.sh").read_text()
+    SEEN = "ziccif: seen with and without"
+
+    def found(self, *jobs):
+        """What is made of two guests, each of which says one line, of the CPUs they had."""
+        cpus, said = [], iter(jobs)
+
+        def booted(machine, *_):
+            cpus.append(machine.cpu)
+            return mock.Mock(code=OK, badness=[])
+
+        with mock.patch.object(tests.initramfs, "build_initramfs"), mock.patch.object(
+            tests, "say"
+        ), mock.patch.multiple(tests, in_guest=booted, sent=lambda *_: f"1..1\n{next(said)}\n"):
+            results = list(tests.ziccif("riscv", Path("kdir")))
+        riscv = arches.get("riscv")
+        self.assertEqual(cpus, [riscv.cpu, riscv.no_ziccif])
+        return {each.name: each for each in results}
+
+    def test_both_are_to_be_seen(self):
+        there, absent = (f"ok 1 selftests: {each}" for each in tests.ZICCIF)
+        for said, status, note in (
+            ((there, absent), PASSED, ""),
+            ((there, there), FAILED, f"not seen: {tests.ZICCIF[1]}"),
+            ((absent, absent), FAILED, f"not seen: {tests.ZICCIF[0]}"),
+            ((there, f"not {absent}"), FAILED, f"not seen: {tests.ZICCIF[1]}"),
+            ((f"not {there}", absent), FAILED, f"not seen: {tests.ZICCIF[0]}"),
+        ):
+            seen = self.found(*said)[self.SEEN]
+            self.assertEqual((seen.status, seen.note), (status, note), said)
+
+    def test_the_guest_says_what_is_looked_for(self):
+        for name in tests.ZICCIF:
+            suite, case = name.split(": ")
+            self.assertIn(f"suite={suite}\n", self.SCRIPT)
+            self.assertIn(f"\tresult {case}\n", self.SCRIPT)
+
+    def test_the_kernel_says_what_the_guest_looks_for(self):
+        warning = re.search('^WARNING="(.+)"$', self.SCRIPT, re.M)[1]
+        patches = (paths.ROOT / "patches").glob("*/*riscv*.patch")
+        self.assertTrue(any(f'pr_warn("{warning}' in path.read_text() for path in patches))
+
+
 class Architectures(unittest.TestCase):
     def test_the_four_and_those_with_a_backend_first(self):
         self.assertEqual(check.names(cli.Options({})), ["x86", "arm64", "riscv", "powerpc"])

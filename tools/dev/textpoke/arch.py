@@ -47,6 +47,8 @@ class Arch:
     objtool: bool = False  # whether the kernel's build checks noinstr text for it
     llvm: str = ""  # why LLVM=1 is refused; empty: it is not
     lkdtm: str = ""  # why LKDTM's cases cannot be tried; empty: they can
+    # CPU of QEMU's that does not announce Ziccif, which a kernel has to tell of at boot
+    no_ziccif: str = ""
     kind_of: str = (
         ""  # the architecture that this is another kind of; only check-full comes here by itself
     )
@@ -152,6 +154,8 @@ _RISCV = Arch(
     # needs to boot.
     endings=("crash", "kexec"),
     next_kernel="vmlinux.relocs",
+    # Of the privileged architecture 1.10; Ziccif is not older than 1.11.
+    no_ziccif="sifive-u54",
     lkdtm="Linux 6.12 on RISC-V panics at every BUG(), which it takes for one in an interrupt",
 )
 

@@ -114,6 +114,7 @@ VARIANTS = (
     Variant(
         "not preemptible", ("riscv",), ("no-preempt",), parts=("KUnit", "selftests", "torture")
     ),
+    Variant("Ziccif, announced and not", ("riscv",), parts=("Ziccif",)),
     Variant(
         "fences by firmware", ("riscv",), machine="virt", parts=("boots", "KUnit", "selftests")
     ),
@@ -189,6 +190,7 @@ PARTS: dict[str, Callable] = {
     "scripts": tests.scripts,
     "stays": tests.stays,
     "torture": torture.for_a_while,
+    "Ziccif": tests.ziccif,
     "world switch": worldswitch.world_switch,
     "beside a guest": worldswitch.beside_a_guest,
 }

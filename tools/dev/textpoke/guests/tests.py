@@ -10,7 +10,7 @@ import sys
 import tarfile
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from .. import arch as arches
@@ -553,6 +553,30 @@ def samples(name, kdir, append="", smp=2):
     """
     said, ended = job_of_ours(name, kdir, "samples", append, smp, selftests=False)
     return said + ended
+
+
+# What has to have been seen for the kernel to be right about Ziccif.
+ZICCIF = ("ziccif: announced-and-no-warning", "ziccif: absent-and-told")
+
+
+def ziccif(name, kdir, append="", smp=2):
+    """The kernel tells where harts do not announce Ziccif, and only there: it is booted on the
+    usual CPU and on one that does not, and both have to be seen.
+    """
+    arch = arches.get(name)
+    lacking = set(ZICCIF)
+    for cpu in arch.cpu, arch.no_ziccif:
+        machine = replace(arch, cpu=cpu)
+        said, ended = job_of_ours(
+            name, kdir, "ziccif", append, smp, selftests=False, machine=machine
+        )
+        lacking -= {each.name for each in said if each.status == ktap.PASSED}
+        yield from (*said, *ended)
+    yield ktap.Result(
+        "ziccif: seen with and without",
+        ktap.FAILED if lacking else ktap.PASSED,
+        f"not seen: {', '.join(sorted(lacking))}" if lacking else "",
+    )
 
 
 def scripts(name, kdir, append="", smp=2):
