@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 """What is made of a kernel's functions and of the list of what may not trap; no kernel is read."""
 
+import struct
 import sys
 import tempfile
 import unittest
 from dataclasses import replace
 from pathlib import Path
+from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
@@ -70,9 +72,10 @@ NAMES = (
 )
 
 
-def failed(accepted=(), source=SOURCE, **changes):
+def failed(accepted=(), source=SOURCE, own=None, **changes):
     """name -> note of what fails."""
-    results = list(realmode.results(replace(SITES, **changes), source, [*KNOWN, *accepted]))
+    sites = replace(SITES, **changes)
+    results = list(realmode.results(sites, source, [*KNOWN, *accepted], own))
     assert tuple(result.name for result in results) == NAMES
     return {result.name: result.note for result in results if result.status == FAILED}
 
@@ -124,6 +127,15 @@ class Reading(unittest.TestCase):
             realmode.read_source(self.tree).stored,
             {"cpu_restore": {"__restore_cpu_power9"}, "hpte_clear_all": {"clear_all"}},
         )
+
+    def test_a_table_of_distances(self):
+        image = calls.Image.__new__(calls.Image)
+        image.symbols = {"table": 0x1010, "table_end": 0x101C, "behind": 0x1020}
+        image.sections = [[0x1000, 4, 0x40]]
+        image.bytes = bytes(0x14) + struct.pack("<4i", -0x10, 0, 0x20, 7) + bytes(8)
+        self.assertEqual(list(image.offsets("table", "table_end")), [0x1000, 0x1030])
+        self.assertEqual(list(image.offsets("table", "gone")), [])
+        self.assertEqual(list(image.offsets("gone", "away")), [])
 
     def test_no_list(self):
         self.write(realmode.BACKEND, "int a;\n")
@@ -177,10 +189,46 @@ class Judging(unittest.TestCase):
     def test_what_is_accepted_and_not_called(self):
         self.assertEqual(failed([("setup", "printk")]), {NAMES[5]: "printk by setup"})
 
+    def test_what_is_accepted_of_others(self):
+        others = [*KNOWN, ("setup", "printk")]
+        self.assertEqual(failed(others[1:], own=KNOWN), {})
+        self.assertEqual(failed(others[1:], own=others[1:]), {NAMES[5]: "printk by setup"})
+
+
+class Accepted(unittest.TestCase):
+    """Whose calls are accepted, and where they have to be found."""
+
+    def of(self, kernel):
+        with tempfile.TemporaryDirectory() as folder:
+            place = Path(folder) / "real-mode"
+            place.write_text("early | printk | never\n")
+            place.with_name("real-mode-other").write_text("late | printk | never\n")
+            place.with_name("real-mode-an-other").write_text("new | printk | never\n")
+            with mock.patch.object(realmode, "ACCEPTED", place):
+                return realmode.accepted_of(Path("build") / kernel)
+
+    def test_of_the_architecture(self):
+        self.assertEqual(self.of("powerpc"), ([("early", "printk")], [("early", "printk")]))
+
+    def test_of_another_kind(self):
+        every = [("early", "printk"), ("late", "printk")]
+        self.assertEqual(self.of("powerpc-other"), (every, every[1:]))
+
+    def test_of_several_fragments(self):
+        every, own = self.of("powerpc-third-an-other")
+        self.assertEqual(sorted(own), [("late", "printk"), ("new", "printk")])
+        self.assertEqual(every, [("early", "printk"), *own])
+
+    def test_of_a_kind_that_has_no_more(self):
+        for kernel in "powerpc-third", "powerpc-others", "powerpc-real-mode":
+            self.assertEqual(self.of(kernel), ([("early", "printk")], []))
+
 
 class OurOwn(unittest.TestCase):
     def test_the_lists_can_be_read(self):
-        self.assertTrue(calls.accepted_in(realmode.ACCEPTED))
+        self.assertIn(realmode.ACCEPTED, realmode.tables())
+        for table in realmode.tables():
+            self.assertTrue(calls.accepted_in(table))
         names = realmode.listed_in((paths.ROOT / realmode.BACKEND).read_text())
         self.assertEqual(len(names), len(set(names)))
         self.assertLessEqual(set(realmode.ENTRY), set(names))

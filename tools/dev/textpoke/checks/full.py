@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from .. import arch as arches
 from .. import host, paths
-from ..code import lint, worldswitch
+from ..code import lint, realmode, worldswitch
 from ..guests import kernel, perf, tests, torture
 from ..packages import deb, installed
 from ..results import kept, made
@@ -133,8 +133,9 @@ VARIANTS = (
         ("powernv",),
         machine="powernv9",
         devices=BARE_METAL,
-        parts=("boots", "KUnit", "torture"),
+        parts=("real mode", "boots", "KUnit", "torture"),
     ),
+    Variant("a hypervisor and XMON", ("powerpc",), ("powernv", "kvm-hv"), parts=("real mode",)),
     Variant(
         "mflr goes",
         ("powerpc",),
@@ -182,6 +183,7 @@ PARTS: dict[str, Callable] = {
     "boots": check.boots,
     "ends of guests": check.same_ends,
     "KUnit": tests.kunit,
+    "real mode": realmode.real_mode,
     "selftests": tests.selftests,
     "lockdown": tests.lockdown,
     "ftracetest": tests.ftracetest_rest,
@@ -466,6 +468,7 @@ JUDGES = (
     "results.report",
     "code.lint",
     "code.offcost",
+    "code.realmode",
     "code.unwatched",
     "code.worldswitch",
 )
@@ -483,6 +486,7 @@ def parts_of(arch):
         # The whole of it uses every module there is.
         [paths.DEV / "textpoke/checks/check.py"],
         [check.UNIT_TESTS / "test_boot.py", paths.DEV / "tp", paths.DEV / "sparse.sh"],
+        [[path.name, path] for path in realmode.tables()] if arches.get(arch).real_mode else [],
     ]
 
 

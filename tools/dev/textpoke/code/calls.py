@@ -100,6 +100,16 @@ class Image:
         for at in range(begin, end, size):
             yield at + struct.unpack_from("<i", self.bytes, at - begin + offset)[0]
 
+    def offsets(self, first, last):
+        """The addresses in a table between two symbols, as distances from its begin or 0;
+        none without such a table.
+        """
+        begin, end = self.symbols.get(first, 0), self.symbols.get(last, 0)
+        if begin < end:
+            offset = self._offset(begin)
+            words = struct.unpack_from(f"<{(end - begin) // 4}i", self.bytes, offset)
+            yield from (begin + word for word in words if word)
+
     def _pointers(self, begin, end):
         return [value for at, value in self.relocated.items() if begin <= at < end]
 

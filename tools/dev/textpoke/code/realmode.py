@@ -10,11 +10,15 @@ function in the right moment. So what may run in real mode is followed here, fro
 to the next, and each function that this comes to has to be one where the backend does not use the
 trap, or have nothing that changes: no call site of the function tracer and no static key.
 
-It begins at the functions of the list, for they run there, at what entry code calls there, and at
-what is called there through a pointer of these names, wherever the source stores to one.
+It begins at the functions of the list, for they run there, at what entry code calls there, at
+what is called there through a pointer of these names, wherever the source stores to one, and, in
+a kernel that is a hypervisor, at its way into a guest and out, with the table of hypercalls that
+are taken on it.
 
 Calls that are made with the MMU on only, or at no time, are in
-tools/dev/expected/accepted/real-mode, `caller | function | reason`. They are not followed.
+tools/dev/expected/accepted/real-mode, `caller | function | reason`. They are not followed. For
+kernels with a fragment of the configuration, there may be more in a table `real-mode-FRAGMENT`.
+What is in the first may be missing in these: it is looked for in the architecture's own kernel.
 
 A name of the list that no source has is a mistake as well, and so is one that more than one
 function has, for the backend finds one of them.
@@ -23,6 +27,7 @@ function has, for the backend finds one of them.
 import re
 from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 
 from .. import arch as arches
 from ..errors import INFRA, Fail
@@ -61,6 +66,14 @@ POINTERS = (
     "hpte_clear_all",
 )
 STORED = re.compile(rf"\b(?P<pointer>{'|'.join(POINTERS)})\s*=\s*&?(?P<name>[a-z_]\w*)")
+# Where KVM HV enters its guests, and where they come back: book3s_hv_rmhandlers.S, but for its end,
+# which this calls, and book3s_64_entry.S.
+WAYS = (
+    ("kvmppc_hv_entry_trampoline", "kvmppc_fix_pmao"),
+    ("kvmppc_hcall", "kvmppc_p9_bad_interrupt"),
+)
+# The hypercalls that are taken on that way: where each function is, as a distance from the first.
+HYPERCALLS = ("hcall_real_table", "hcall_real_table_end")
 # Text where the backend never uses the trap, besides the list.
 WITHOUT = (
     ("_stext", "__head_end"),
@@ -77,7 +90,8 @@ class Sites:
     listed   those of the list
     twice    those of the list whose name others have as well
     without  those in text where the trap is never used
-    entry    those that are called in real mode by entry code, or through a pointer
+    entry    those that are called in real mode by entry code, or through a pointer; KVM's way
+             into a guest and out of it
     traced   those with a call site of the function tracer
     keyed    those with a static key
     """
@@ -99,8 +113,11 @@ class Source:
     stored: dict
 
 
-def results(sites, source, accepted):
-    """Results of what was read."""
+def results(sites, source, accepted, own=None):
+    """Results of what was read.
+
+    own    what is accepted of this kernel, if other kernels have some of the rest
+    """
     found = reached(sites.calls, sites.listed | sites.entry, accepted)
     trapped = [each for each in found if each not in sites.listed | sites.without]
     for what, wrong in (("a call site of the tracer", sites.traced), ("static keys", sites.keyed)):
@@ -114,7 +131,9 @@ def results(sites, source, accepted):
         "what is called in real mode through a pointer is in the source",
         {pointer for pointer in POINTERS if not source.stored.get(pointer)},
     )
-    yield judged("what is accepted is there", unused(sites.calls, found, accepted))
+    yield judged(
+        "what is accepted is there", unused(sites.calls, found, accepted if own is None else own)
+    )
 
 
 # Reading
@@ -167,7 +186,9 @@ def read(kdir, tools, source):
         _of_its_name(names, calls),
         {name for name in names if times[name] > 1},
         set().union(*(image.within(*each) for each in WITHOUT)),
-        _of_its_name(set(ENTRY).union(*source.stored.values()), calls),
+        _of_its_name(set(ENTRY).union(*source.stored.values()), calls).union(
+            *(image.within(*each) for each in WAYS), map(image.function, image.offsets(*HYPERCALLS))
+        ),
         {image.function(addr) for addr in image.pointers("mcount_loc")},
         image.keyed(),
     )
@@ -180,7 +201,26 @@ def read(kdir, tools, source):
     return sites
 
 
+def tables():
+    """Every table of accepted calls."""
+    return sorted(ACCEPTED.parent.glob(f"{ACCEPTED.name}*"))
+
+
+def accepted_of(kdir):
+    """The calls that are accepted in a kernel, and those of them that it has to have."""
+    every = accepted_in(ACCEPTED)
+    if kdir.name in arches.ARCHES:
+        return every, every
+    own = [
+        row
+        for table in tables()
+        if f"-{table.name.removeprefix(ACCEPTED.name)[1:]}-" in f"{kdir.name}-"
+        for row in accepted_in(table)
+    ]
+    return [*every, *own], own
+
+
 def real_mode(name, kdir, *_):
     """Results of a kernel."""
     source = read_source(series.source_tree())
-    yield from results(read(kdir, arches.get(name).cross, source), source, accepted_in(ACCEPTED))
+    yield from results(read(kdir, arches.get(name).cross, source), source, *accepted_of(Path(kdir)))
