@@ -64,6 +64,20 @@ class CoreSight(unittest.TestCase):
         self.assertGreater(found["executed"], 14_000)
         self.assertEqual(self.encoded["gaps"], 4)
 
+    def test_nor_do_a_million_changes_elsewhere_make_a_difference(self):
+        filler = self.guest.FILLER
+        there, back = (
+            small.poke(self.time + 1, BASE + LENGTH - 8, *states)
+            for states in ((filler, self.guest.OLD), (self.guest.OLD, filler))
+        )
+        found = self.decoded(self.guest.recording(self.time, [(there + back) * 500_000]))
+        self.assertEqual(
+            (found["executed"], found["wrong"], found["missing"], found["errors"]),
+            (self.encoded["branches"], 0, 0, 0),
+        )
+        self.assertGreater((self.folder / "perf.data/data").stat().st_size, 48 * 1_000_000)
+        self.assertNotIn("of kernel text", (self.folder / "perf.err").read_text())
+
     def test_without_the_record_it_is_not(self):
         parts = self.guest.recording(self.time)
         self.assertGreater(
