@@ -268,6 +268,7 @@ static const char *const no_trap_names[] __initconst = {
 	"udelay",
 	"__delay",
 	"powernv_set_nmmu_ptcr",
+	"opal_nmmu_set_ptcr",
 	"native_hpte_clear",
 	/* A machine check, in real mode and perhaps without a usable SLB */
 	"machine_check_early",
@@ -278,6 +279,7 @@ static const char *const no_trap_names[] __initconst = {
 	"search_kernel_restart_table",
 	"static_key_count",
 	"save_mce_event",
+	"get_mce_event",
 	"machine_check_queue_event",
 	"mce_irq_work_queue",
 	"search_kernel_exception_table",
@@ -325,6 +327,7 @@ static const char *const no_trap_names[] __initconst = {
 	"arch300_idle_type",
 	"arch300_offline_stop",
 	"opal_resync_timebase",
+	"opal_config_cpu_idle_state",
 #ifdef CONFIG_KVM_BOOK3S_HV_POSSIBLE
 	/*
 	 * Around a guest of KVM HV: on its way in and out, before SRR0, SRR1 and
@@ -367,7 +370,13 @@ static const char *const no_trap_names[] __initconst = {
 	"kvmppc_check_need_tlb_flush", "kvmppc_check_passthru",
 	"kvmppc_guest_entry_inject_int", "kvmppc_inject_interrupt_hv",
 	"kvmppc_read_intr", "kvmppc_read_one_intr", "kvmppc_rm_h_confer",
-	"kvmppc_rm_h_random", "kvmppc_set_msr_hv",
+	"kvmppc_rm_h_random", "kvmppc_set_msr_hv", "timer_rearm_host_dec",
+	"kvmhv_emulate_tm_rollback", "pnv_power9_force_smt4_catch",
+	"pnv_power9_force_smt4_release", "opal_int_eoi",
+	"opal_int_get_xirr", "opal_int_set_mfrr", "opal_pci_msi_eoi",
+	"opal_set_xive", "pnv_opal_pci_msi_eoi", "queued_spin_lock_slowpath",
+	"smp_muxed_ipi_set_message", "vmalloc_to_page", "vmalloc_to_pfn",
+	"vmalloc_to_phys",
 #endif
 };
 
