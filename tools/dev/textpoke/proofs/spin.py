@@ -27,7 +27,7 @@ PREFIX = "spin"
 VARIANT, MUTANT, REDUNDANT = "variant", "mutant", "redundant"
 SAYS = {VARIANT: "holds", MUTANT: "is found", REDUNDANT: "changes nothing"}
 
-DEPTH = 1_000_000
+DEPTH = 100_000
 # Seconds; the longest takes some ten of them, where nothing else runs.
 TIMEOUT = 600
 # GCC takes longer for a search than the search itself.
