@@ -410,12 +410,13 @@ def _perf_building():
 
 def _every_perf(report, trees):
     """perf after each patch of its own."""
+    building = report.remembered(_perf_building)
     for number, patch, tree in trees:
         if is_perf_s(patch):
             report.keep(
                 f"perf: after patch {number:02} of {len(trees)}, {patch.subject}",
                 lambda number=number: _perf_after(number),
-                lambda tree=tree: [tree, _perf_building()],
+                lambda tree=tree: [tree, building()],
             )
 
 
