@@ -257,6 +257,27 @@ static void probes_that_cannot_be_disabled_stay_enabled(struct kunit *test)
 }
 #endif /* CONFIG_KPROBES */
 
+#if defined(CONFIG_OPTPROBES) && defined(TEXT_POKE_TEST_MOVED)
+static void probed_instructions_move_the_stack(struct kunit *test)
+{
+	struct kprobe probe = {
+		.addr		= (void *)text_poke_test_mover,
+		.pre_handler	= count_hit,
+	};
+
+	KUNIT_ASSERT_EQ(test, 0, register_kprobe(&probe));
+	KUNIT_EXPECT_EQ(test, TEXT_POKE_TEST_MOVED, text_poke_test_move());
+	wait_for_kprobe_optimizer();
+	KUNIT_EXPECT_TRUE(test, text_poke_verify(text_poke_test_mover,
+						 TEXT_POKE_TEST_PROBE,
+						 TEXT_POKE_UNIT));
+	KUNIT_EXPECT_EQ(test, TEXT_POKE_TEST_MOVED, text_poke_test_move());
+	unregister_kprobe(&probe);
+	wait_for_kprobe_optimizer();
+	KUNIT_EXPECT_EQ(test, TEXT_POKE_TEST_MOVED, text_poke_test_move());
+}
+#endif
+
 #if defined(CONFIG_KPROBES) && defined(CONFIG_OPTPROBES)
 /* Neither what was there nor a breakpoint: a jump to its buffer. */
 static bool site_is_optimized(void)
@@ -359,6 +380,9 @@ static struct kunit_case user_cases[] = {
 	KUNIT_CASE(probes_that_stay_harm_nobody),
 	KUNIT_CASE(probes_that_cannot_be_armed_are_refused),
 	KUNIT_CASE(probes_that_cannot_be_disabled_stay_enabled),
+#endif
+#if defined(CONFIG_OPTPROBES) && defined(TEXT_POKE_TEST_MOVED)
+	KUNIT_CASE(probed_instructions_move_the_stack),
 #endif
 #if defined(CONFIG_KPROBES) && defined(CONFIG_OPTPROBES)
 	KUNIT_CASE(jumps_that_stay_keep_their_buffer),
