@@ -785,6 +785,7 @@ class Columns(unittest.TestCase):
             "encode": mock.Mock(),
             "see": lambda _: seen,
             "judge": lambda *_: [Result("right", status)],
+            "judge_packets": lambda *_: [Result("listed", ktap.PASSED)],
             "mutations": lambda _: [Result("noticed", ktap.PASSED)],
             "beside": lambda *_: (seen, columns),
         }.items():
@@ -802,16 +803,18 @@ class Columns(unittest.TestCase):
 
     def test_a_run_leaves_a_page_of_it_and_of_the_base_if_that_was_asked_for(self):
         names, written, left = self.results(ktap.PASSED, base=False)
-        self.assertEqual((names, left), (["right", "noticed"], []))
+        self.assertEqual((names, left), (["right", "listed", "noticed"], []))
         name, arch, columns, results = written[0]
         self.assertEqual(
             (name, arch, [column.name for column in columns], len(results)),
-            ("index.html", "arm64", [tracecolumns.SERIES], 2),
+            ("index.html", "arm64", [tracecolumns.SERIES], 3),
         )
         names, written, _ = self.results(ktap.PASSED, base=True)
-        self.assertEqual(names, ["right", "noticed", "the base is wrong where the series is right"])
         self.assertEqual(
-            ([column.name for column in written[0][2]], len(written[0][3])), (["base", "series"], 3)
+            names, ["right", "listed", "noticed", "the base is wrong where the series is right"]
+        )
+        self.assertEqual(
+            ([column.name for column in written[0][2]], len(written[0][3])), (["base", "series"], 4)
         )
 
     def test_what_was_wrong_is_kept_to_be_looked_at(self):

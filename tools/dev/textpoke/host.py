@@ -60,6 +60,8 @@ BTF = ("dwarves",)
 PAGE = ("python3-pygal",)
 # What reads a page in the tests, as a user does.
 BROWSER = ("chromium",)
+# A second opinion of trace that is made here: see lister.py.
+LISTER = ("libopencsd-bin",)
 MODELS = ("spin", "tcc", "libc6-dev")
 PERF = (
     "libcap-dev",
@@ -438,7 +440,7 @@ def setup(arches=None):
     arches = arches or list(CROSS)
     cross = [name for arch in arches for name in CROSS[arch]]
     packages = [*BUILD, *cross, *PERF, *LLVM, *LINT, *STANDARDS, *BTF, *MODELS, *PAGE]
-    packages += BROWSER
+    packages += [*BROWSER, *LISTER]
     # All in one sentence, for a user that is not root.
     _lacking(*packages, *_qemu(*arches))
     need(*packages)

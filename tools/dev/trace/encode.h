@@ -26,4 +26,7 @@ void encode_truth_at(int cpu, const struct branch *branch);
 extern const struct path pt_encoder, etm_encoder;
 void pt_finish(void);
 
+/* How many packets of each kind ETMv4 has come to, as figures, and the sums of what is in them. */
+void etm_print_written(void);
+
 #endif

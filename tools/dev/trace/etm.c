@@ -14,6 +14,7 @@
  * that the code behind it was executed: where a CPU goes off before that, as
  * at the end of the trace, it cannot know.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,15 +42,37 @@ static struct unit {
 	uint32_t since_sync, since_clock;
 } units[CPUS];
 
+/* What has been written of all units, for a comparison with how others read it. */
+static struct {
+	uint64_t syncs, traces_on, atoms_taken, atoms_not;
+	uint64_t addresses, contexts, addresses_sum;
+	uint64_t timestamps, timestamps_sum;
+	uint64_t exceptions[IRQ + 1];
+} written;
+
 static void put(struct unit *unit, const uint8_t *bytes, size_t size)
 {
 	fwrite(bytes, 1, size, unit->file);
 	unit->since_sync += size;
 }
 
-static void put_byte(struct unit *unit, uint8_t byte)
+static void put_trace_on(struct unit *unit)
 {
-	put(unit, &byte, 1);
+	static const uint8_t on[] = { TRACE_ON };
+
+	put(unit, on, sizeof(on));
+	written.traces_on++;
+}
+
+static void put_atom(struct unit *unit, bool taken)
+{
+	uint8_t atom = taken ? ATOM_E : ATOM_N;
+
+	put(unit, &atom, sizeof(atom));
+	if (taken)
+		written.atoms_taken++;
+	else
+		written.atoms_not++;
 }
 
 /* Bits 2 to 8, 9 to 15, then whole bytes. */
@@ -62,6 +85,8 @@ static void put_address(struct unit *unit, uint8_t header, uint64_t addr)
 		bytes[i + 1] = addr >> (8 * i);
 	put(unit, bytes, sizeof(bytes));
 	unit->executed = false;
+	written.addresses++;
+	written.addresses_sum += addr;
 }
 
 static void put_place(struct unit *unit, uint64_t addr)
@@ -70,6 +95,7 @@ static void put_place(struct unit *unit, uint64_t addr)
 
 	put_address(unit, ADDRESS_CONTEXT, addr);
 	put(unit, context, sizeof(context));
+	written.contexts++;
 }
 
 /* Seven bits a byte, the ninth has eight. */
@@ -78,6 +104,9 @@ static void put_clock(struct unit *unit)
 	uint64_t value = path_clock();
 	uint8_t bytes[10] = { TIMESTAMP };
 	int i;
+
+	written.timestamps++;
+	written.timestamps_sum += value;
 
 	for (i = 1; i < 9; i++) {
 		bytes[i] = value & 0x7f;
@@ -99,6 +128,7 @@ static void put_sync(struct unit *unit)
 
 	put(unit, sync, sizeof(sync));
 	unit->since_sync = 0;
+	written.syncs++;
 }
 
 /* The CPU is at a place that packets have told: what a decoder may start with. */
@@ -129,7 +159,7 @@ static void on_enter(int cpu, uint64_t to)
 		unit->file = encode_file("aux", cpu);
 		put_sync(unit);
 	}
-	put_byte(unit, TRACE_ON);
+	put_trace_on(unit);
 	put_place(unit, to);
 	put_clock(unit);
 	unit->from = 0;
@@ -140,7 +170,7 @@ static void on_enter(int cpu, uint64_t to)
 static void on_leave(int cpu, const struct insn *last)
 {
 	if (last->kind == RETURNS) {
-		put_byte(&units[cpu], ATOM_E);
+		put_atom(&units[cpu], true);
 		tell(cpu);
 	}
 	units[cpu].executed = false;
@@ -155,7 +185,7 @@ static void on_branch(int cpu, const struct insn *insn, bool taken, uint64_t to)
 {
 	struct unit *unit = &units[cpu];
 
-	put_byte(unit, taken || insn->kind == IS_TOLD ? ATOM_E : ATOM_N);
+	put_atom(unit, taken || insn->kind == IS_TOLD);
 	tell(cpu);
 	unit->executed = false;
 	if (taken)
@@ -185,10 +215,12 @@ static void on_trap(int cpu, int kind, uint64_t from, uint64_t to)
 {
 	struct unit *unit = &units[cpu];
 	uint8_t head[2] = { EXCEPTION };
+	int type = type_of(cpu, kind);
 
 	/* Bits 0 and 6: 1, if the address is behind what was executed; 2, if it is where a branch led. */
-	head[1] = type_of(cpu, kind) << 1 | (unit->executed ? 1 : 1 << 6);
+	head[1] = type << 1 | (unit->executed ? 1 : 1 << 6);
 	put(unit, head, sizeof(head));
+	written.exceptions[type]++;
 	tell(cpu);
 	put_address(unit, ADDRESS, from);
 	put_place(unit, to);
@@ -210,6 +242,29 @@ static void on_run(int cpu, uint64_t addr, uint32_t insns)
 	unit->since_clock += insns;
 	if (unit->since_clock >= CLOCK_EVERY)
 		put_clock(unit);
+}
+
+void etm_print_written(void)
+{
+	const struct { const char *name; uint64_t value; } figures[] = {
+		{ "syncs", written.syncs },
+		{ "traces-on", written.traces_on },
+		{ "atoms-taken", written.atoms_taken },
+		{ "atoms-not", written.atoms_not },
+		{ "addresses", written.addresses },
+		{ "contexts", written.contexts },
+		{ "addresses-sum", written.addresses_sum },
+		{ "timestamps", written.timestamps },
+		{ "timestamps-sum", written.timestamps_sum },
+		{ "debug-exceptions", written.exceptions[DEBUG] },
+		{ "data-faults", written.exceptions[DATA_FAULT] },
+		{ "fetch-faults", written.exceptions[FETCH_FAULT] },
+		{ "irqs", written.exceptions[IRQ] },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
+		printf("written-%s %" PRIu64 "\n", figures[i].name, figures[i].value);
 }
 
 const struct path etm_encoder = {

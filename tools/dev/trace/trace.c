@@ -73,6 +73,8 @@ static int encode(const char *arch)
 	pt_finish();
 	printf("branches %" PRIu64 "\ninterrupts %" PRIu64 "\nexceptions %" PRIu64 "\ngaps %" PRIu64 "\ncpus %d\n",
 	       branches, path_traps[TRAP_INTERRUPT], path_traps[TRAP_EXCEPTION], path_gaps, walk_cpus);
+	if (kinds[i].encoder == &etm_encoder)
+		etm_print_written();
 	return fflush(NULL);
 }
 

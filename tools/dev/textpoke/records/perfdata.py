@@ -307,30 +307,27 @@ def _pt_info(pmu, _, parts):
 PT = Unit(1, 1 << 13 | 1 << 11 | 1 << 10 | 1, 0, _pt_info)
 
 ETM_MAGIC, ETM_PARAMETERS = 0x4040404040404040, 8
+# As perf saves them. TRCCONFIGR: timestamps, context ids; IDR0: their size, commit is not told;
+# IDR1: ETMv4; IDR2: sizes of context ids and addresses, and that waiting is no branch.
+ETM_REGISTERS = {
+    "TRCCONFIGR": 1 << 11 | 1 << 6,
+    "TRCTRACEIDR": 0x10,
+    "TRCIDR0": 8 << 24 | 1 << 29,
+    "TRCIDR1": 4 << 8 | 4 << 4,
+    "TRCIDR2": 0x488,
+    "TRCIDR8": 0,
+    "TRCAUTHSTATUS": 0xCC,
+}
 
 
 def _etm_info(pmu, cpus, _):
     """Of tools/perf/util/cs-etm.h, version 1:
     of each unit its registers, and that its timestamps are of the CPUs' clock.
-
-    TRCCONFIGR: timestamps, context ids; IDR0: their size, commit is not told; IDR1: ETMv4; IDR2:
-    sizes of context ids and addresses, and that waiting is no branch.
     """
     words = [1, pmu << 32 | cpus, 0]
     for cpu in range(cpus):
-        words += [
-            ETM_MAGIC,
-            cpu,
-            ETM_PARAMETERS,
-            1 << 11 | 1 << 6,
-            0x10 + 2 * cpu,
-            8 << 24 | 1 << 29,
-            4 << 8 | 4 << 4,
-            0x488,
-            0,
-            0xCC,
-            1,
-        ]
+        registers = ETM_REGISTERS | {"TRCTRACEIDR": ETM_REGISTERS["TRCTRACEIDR"] + 2 * cpu}
+        words += [ETM_MAGIC, cpu, ETM_PARAMETERS, *registers.values(), 1]
     return tuple(words)
 
 

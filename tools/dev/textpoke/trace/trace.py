@@ -35,7 +35,7 @@ from ..results.report import Report, named
 from ..say import output, say
 from ..say import run as command
 from ..series import base as bases
-from . import newer, tracecolumns, tracepage
+from . import lister, newer, tracecolumns, tracepage
 
 SOURCE = paths.DEV / "trace"
 JOB = initramfs.GUEST / "trace.sh"
@@ -78,6 +78,8 @@ PROFILE = ("i1000il", "brstack", "profile")
 BROKEN = 40  # records that are broken on purpose, all in one file
 # Those that are broken are among so many of the first; what is decoded goes on to half of all.
 PIECE = 1_000
+# A tenth of the packets, by the records among them, is listed as others read it.
+LISTED = 10
 # ns: a trace unit tells of the time every 200 instructions, of 1 ns each.
 MARGIN = 1_000
 PROGRAMS = 100  # pieces of programs of BPF that are executed at least
@@ -809,6 +811,17 @@ def _result(name, faults):
     return Result(name, FAILED if faults else PASSED, "; ".join(faults))
 
 
+def judge_packets(trace, text):
+    """A result of the packets in the first of the trace, where others can read them."""
+    records = crossed(trace, text)
+    if trace.own.machine.unit is not perfdata.ETM or not records:
+        return
+    piece = beginning(trace, records[len(records) // LISTED].time)
+    traces = sorted(piece.folder.glob("aux.*"))
+    yield lister.judge(piece.log.figures, piece.folder / "listed", traces)
+    shutil.rmtree(piece.folder)
+
+
 # Records that are broken on purpose
 
 
@@ -1033,6 +1046,8 @@ def results(name, kdir, timeout=TIMEOUT, append="", base=False, size=SHORT):
     yield from found
     found += (injected := list(judge_injected(seen, size)))
     yield from injected
+    found += (packets := list(judge_packets(seen.trace, seen.text)))
+    yield from packets
     found += (broken := list(mutations(seen.trace)))
     yield from broken
     if base:
