@@ -189,9 +189,10 @@ class Running(Folders):
 
         What is printed.
         """
-        self.booted = []
+        self.booted, self.given = [], {}
 
-        def in_guest(name, kdir, initrd, append, **how):
+        def in_guest(name, kdir, initrd, append, timeout, **how):
+            self.given[kdir.name] = timeout
             self.booted.append((kdir.name, append, how["qemu_args"]))
             code, verdict = verdicts.get((kdir.name, append), (OK, 0))
             return boot.Result(code, "a reason", Path("log"), Path("tar"), verdict)
@@ -231,6 +232,12 @@ class Running(Folders):
         rows = [line.split()[:3] for line in said.splitlines()[1:]]
         self.assertEqual(rows[0], ["07-it", "HUNG", "pass"])
         self.assertIn("pass  DIED", said)
+
+    def test_a_base_that_hangs_is_given_up_when_the_series_has_ended_long_ago(self):
+        self.case("07-it")
+        self.run_with({})
+        self.assertEqual(self.given["x86"], cases.TIMEOUT)
+        self.assertEqual(self.given["base-x86"], cases.MORE)
 
     def test_where_to_read_on_is_told(self):
         self.case("07-it")
