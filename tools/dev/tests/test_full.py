@@ -208,8 +208,10 @@ class Variants(unittest.TestCase):
             for fragment in variant.fragments:
                 self.assertTrue((kernel.FRAGMENTS / f"{fragment}.config").is_file(), fragment)
             self.assertLessEqual(
-                {*variant.arches, *filter(None, [variant.kind])}, set(arches.ARCHES)
+                {*variant.arches, *filter(None, [variant.kind])},
+                {*arches.ARCHES, *arches.KINDS},
             )
+        self.assertLessEqual(set(arches.KINDS), {variant.kind for variant in full.VARIANTS})
 
     def test_another_machine_is_the_same_architecture(self):
         variant = full.Variant(

@@ -11,7 +11,7 @@ from .errors import USAGE, Fail
 class Arch:
     """All that is needed to build a kernel and a guest for an architecture, and to boot them."""
 
-    name: str  # the kernel's ARCH=
+    name: str  # what users call it
     cross: str  # CROSS_COMPILE
     target: str  # make target of what is booted
     image: str  # its path in a build folder
@@ -52,6 +52,9 @@ class Arch:
     kind_of: str = (
         ""  # the architecture that this is another kind of; only check-full comes here by itself
     )
+    make_arch: str = ""  # the kernel's ARCH=, if that is not the name
+    # what the compiler is told for a program, where there is no busybox but an init of ours
+    program: tuple = ()
 
     def __str__(self):
         """One that differs from an architecture's own, in its machine perhaps,
@@ -63,6 +66,11 @@ class Arch:
     def source(self):
         """The folder of its own in arch/."""
         return self.kind_of or self.name
+
+    @property
+    def kernel_arch(self):
+        """The kernel's ARCH=."""
+        return self.make_arch or self.name
 
     @property
     def compiler_packages(self):
@@ -179,13 +187,46 @@ _POWERPC = Arch(
     real_mode=True,
 )
 
+# What the series leaves as it is, of an architecture with a backend. The compiler can do both, but
+# Debian has no busybox for them.
+_UNTOUCHED = {
+    "has_backend": False,
+    "kunit": (),
+    "kunit_also": (),
+    "scripts": (),
+    "real_mode": False,
+    "kind_of": "powerpc",
+    "make_arch": "powerpc",
+}
+_BIG_ENDIAN = ("-mbig-endian", "-mno-vsx")
+_PPC32 = replace(
+    _POWERPC,
+    name="ppc32",
+    debarch="powerpc",
+    qemu="qemu-system-ppc",
+    machine="mac99,via=pmu",
+    cpu="g4",
+    console="console=ttyPZ0",
+    sysrq="",
+    program=("-m32", *_BIG_ENDIAN),
+    **_UNTOUCHED,
+)
+_PPC64 = replace(_POWERPC, name="ppc64", debarch="ppc64", program=_BIG_ENDIAN, **_UNTOUCHED)
+
 ARCHES = {arch.name: arch for arch in (_X86, _ARM64, _RISCV, _POWERPC, _I386)}
+# Only check-full knows these.
+KINDS = {arch.name: arch for arch in (_PPC32, _PPC64)}
 
 
 def get(arch):
     """The Arch of a name; an Arch is its own."""
     if isinstance(arch, Arch):
         return arch
-    if arch not in ARCHES:
+    if arch not in ARCHES | KINDS:
         raise Fail(USAGE, f"ARCH={arch} is not known: it is one of {', '.join(ARCHES)}")
-    return ARCHES[arch]
+    return (ARCHES | KINDS)[arch]
+
+
+def kinds_of(name):
+    """The other kinds of an architecture."""
+    return [arch for arch in (ARCHES | KINDS).values() if arch.kind_of == name]

@@ -51,6 +51,8 @@ CROSS = {
     "arm64": ("gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross"),
     "riscv": ("gcc-riscv64-linux-gnu", "libc6-dev-riscv64-cross"),
     "powerpc": ("gcc-powerpc64le-linux-gnu", "libc6-dev-ppc64el-cross"),
+    "ppc32": ("gcc-powerpc64le-linux-gnu",),
+    "ppc64": ("gcc-powerpc64le-linux-gnu",),
 }
 LLVM = ("clang-19", "lld-19", "llvm-19")
 LINT = ("perl", "sparse")
@@ -81,6 +83,8 @@ QEMU = {
     "arm64": ("qemu-system-arm",),
     "riscv": ("qemu-system-riscv", "opensbi"),
     "powerpc": ("qemu-system-ppc",),
+    "ppc32": ("qemu-system-ppc",),
+    "ppc64": ("qemu-system-ppc",),
 }
 # What a package is known by where there is no dpkg: the program that it brings. Of libraries
 # nothing can be told there.

@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 
 from .. import arch as arches
 from .. import host, paths
-from ..code import lint, realmode, worldswitch
-from ..guests import kernel, perf, tests, torture
+from ..code import core, lint, realmode, worldswitch
+from ..guests import bare, kernel, perf, tests, torture
 from ..packages import deb, installed
 from ..results import kept, made
 from ..results.ktap import PASSED, Result
@@ -115,6 +115,7 @@ VARIANTS = (
         "not preemptible", ("riscv",), ("no-preempt",), parts=("KUnit", "selftests", "torture")
     ),
     Variant("Ziccif, announced and not", ("riscv",), parts=("Ziccif",)),
+    Variant("in a ROM", ("riscv",), ("xip",), parts=("BPF alone",)),
     Variant(
         "fences by firmware", ("riscv",), machine="virt", parts=("boots", "KUnit", "selftests")
     ),
@@ -143,6 +144,15 @@ VARIANTS = (
         parts=("selftests", "ftracetest", "torture"),
     ),
     Variant("its own scripts", ("powerpc",), parts=("scripts",)),
+    Variant(
+        "32 bits, one CPU",
+        ("powerpc",),
+        ("small",),
+        smp=1,
+        kind="ppc32",
+        parts=("no core", "changes"),
+    ),
+    Variant("big-endian", ("powerpc",), kind="ppc64", parts=("no core", "changes")),
     Variant("samples of the function tracer", parts=("samples",)),
     Variant("ftracetest that changes no text", parts=("ftracetest",)),
     Variant(
@@ -181,11 +191,14 @@ VARIANTS = (
 )
 PARTS: dict[str, Callable] = {
     "boots": check.boots,
+    "BPF alone": core.for_bpf,
+    "changes": bare.changes_text,
     "ends of guests": check.same_ends,
     "KUnit": tests.kunit,
     "real mode": realmode.real_mode,
     "selftests": tests.selftests,
     "lockdown": tests.lockdown,
+    "no core": core.left_out,
     "ftracetest": tests.ftracetest_rest,
     "LKDTM": tests.lkdtm,
     "samples": tests.samples,
@@ -461,12 +474,14 @@ def everything():
 
 # The code of an architecture's steps, which the table of variants is no part of.
 JUDGES = (
+    "guests.bare",
     "guests.kernel",
     "guests.tests",
     "guests.torture",
     "guests.endings",
     "records.run",
     "results.report",
+    "code.core",
     "code.lint",
     "code.offcost",
     "code.realmode",
@@ -479,7 +494,7 @@ def parts_of(arch):
     """What an architecture's steps are made from; those of none, from everything."""
     if arch not in arches.ARCHES:
         return everything()
-    kinds = [each.name for each in arches.ARCHES.values() if each.kind_of == arch]
+    kinds = [each.name for each in arches.kinds_of(arch)]
     own = [list(made.architecture(each, OTHER_TOOLS)) for each in (arch, *kinds)]
     return [
         own,

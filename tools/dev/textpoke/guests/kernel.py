@@ -256,7 +256,7 @@ def _words(build):
     hostcc = cached(f"clang{LLVM}" if build.llvm else "gcc")
     return [
         f"O={build.kdir}",
-        f"ARCH={build.arch.name}",
+        f"ARCH={build.arch.kernel_arch}",
         *tools,
         f"CC={_compiler(build)}",
         f"HOSTCC={hostcc}",

@@ -349,9 +349,9 @@ def architecture(name, more=()):
 
 def configuration(name):
     """How an architecture's kernels are configured and booted, and what is known of their tests."""
-    own = [arch for arch in arches.ARCHES.values() if name in (arch.name, arch.kind_of)]
+    own = [arches.get(name), *arches.kinds_of(name)]
     names = {arch.name for arch in own}
-    others = set(arches.ARCHES) - names
+    others = {*arches.ARCHES, *arches.KINDS} - names
     for place in ("config", "guest", "expected/known", "expected/accepted"):
         for path in sorted((paths.DEV / place).iterdir()):
             word = re.split(r"[.-]", path.name)[0]

@@ -92,6 +92,11 @@ def _write_snapshot(folder, aux):
     (folder / "aux").symlink_to(aux.absolute())
 
 
+def _number(pattern, inside):
+    found = pattern.search(inside)
+    return int(found[1], 16) if found else 0
+
+
 def _count(found, kind, inside):
     """Add a packet to what was found."""
     if kind.startswith("ATOM_"):
@@ -102,12 +107,12 @@ def _count(found, kind, inside):
         name = KINDS.get(kind, kind)
     found[name] += 1
     if name in ("addresses", "contexts"):
-        found["addresses-sum"] += int(ADDRESS.search(inside)[1], 16)
+        found["addresses-sum"] += _number(ADDRESS, inside)
     if name == "contexts":
         found["addresses"] += 1
         found["other contexts"] += CONTEXT not in inside
     if name == "timestamps":
-        found["timestamps-sum"] += int(TIMESTAMP.search(inside)[1], 16)
+        found["timestamps-sum"] += _number(TIMESTAMP, inside)
 
 
 def count(lines, found):
