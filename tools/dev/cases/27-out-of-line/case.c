@@ -10,12 +10,30 @@
 #define INSTANCE T "instances/x/"
 #define BYTES (1 << 18)
 
+/*
+ * A page of slots that is there when listening begins, as on powerpc, which has a probe of its own:
+ * it has a name among the symbols, which are copied with the text.
+ */
+static uint64_t slots_then;
+
 static int announced(size_t before, uint64_t at)
 {
 	for (size_t i = before; i-- > 0;)
 		if (evs[i].type == KSYMBOL && at >= evs[i].addr && at < evs[i].addr + evs[i].len)
 			return !(evs[i].flags & KSYMBOL_GONE);
-	return 0;
+	return slots_then && at >= slots_then && at < slots_then + PAGE;
+}
+
+static uint64_t first_slots(void)
+{
+	char *symbols = get("/proc/kallsyms"), *at = strstr(symbols, "kprobe_insn_page");
+	uint64_t addr;
+
+	while (at && at > symbols && at[-1] != '\n')
+		at--;
+	addr = at ? strtoull(at, NULL, 16) : 0;
+	free(symbols);
+	return addr;
 }
 
 /* What is known of the byte at an address: the byte + 1, or 0 */
@@ -97,6 +115,7 @@ int main(void)
 	long nr = 0, bad;
 
 	begin();
+	slots_then = first_slots();
 	listen_all();
 	mkdir(INSTANCE, 0755);
 	for (int round = 0; round < 3; round++)
