@@ -266,15 +266,15 @@ static void probed_instructions_move_the_stack(struct kunit *test)
 	};
 
 	KUNIT_ASSERT_EQ(test, 0, register_kprobe(&probe));
-	KUNIT_EXPECT_EQ(test, TEXT_POKE_TEST_MOVED, text_poke_test_move());
+	KUNIT_EXPECT_EQ(test, TEXT_POKE_TEST_MOVED, text_poke_test_moved());
 	wait_for_kprobe_optimizer();
 	KUNIT_EXPECT_TRUE(test, text_poke_verify(text_poke_test_mover,
 						 TEXT_POKE_TEST_PROBE,
 						 TEXT_POKE_UNIT));
-	KUNIT_EXPECT_EQ(test, TEXT_POKE_TEST_MOVED, text_poke_test_move());
+	KUNIT_EXPECT_EQ(test, TEXT_POKE_TEST_MOVED, text_poke_test_moved());
 	unregister_kprobe(&probe);
 	wait_for_kprobe_optimizer();
-	KUNIT_EXPECT_EQ(test, TEXT_POKE_TEST_MOVED, text_poke_test_move());
+	KUNIT_EXPECT_EQ(test, TEXT_POKE_TEST_MOVED, text_poke_test_moved());
 }
 #endif
 

@@ -44,7 +44,7 @@ extern char text_poke_test_callee[], text_poke_test_field[];
 extern char text_poke_test_kept[];
 
 /* How far the instruction at text_poke_test_mover moves the stack, in bytes. */
-long text_poke_test_move(void);
+long text_poke_test_moved(void);
 extern char text_poke_test_mover[];
 #define TEXT_POKE_TEST_MOVED	64
 
@@ -92,17 +92,17 @@ extern char text_poke_test_mover[];
 	    "	.long	0x06000000, 0x38600001\n"			\
 	    "	blr\n"							\
 	    ".size text_poke_test_kept, . - text_poke_test_kept\n"	\
-	    ".globl text_poke_test_move, text_poke_test_mover\n"	\
+	    ".globl text_poke_test_moved, text_poke_test_mover\n"	\
 	    ".balign 8\n"						\
-	    ".type text_poke_test_move, @function\n"			\
-	    "text_poke_test_move:\n"					\
+	    ".type text_poke_test_moved, @function\n"			\
+	    "text_poke_test_moved:\n"					\
 	    "	mr	4, 1\n"						\
 	    "text_poke_test_mover:\n"					\
 	    "	addi	1, 1, -64\n"					\
 	    "	subf	3, 1, 4\n"					\
 	    "	mr	1, 4\n"						\
 	    "	blr\n"							\
-	    ".size text_poke_test_move, . - text_poke_test_move\n"	\
+	    ".size text_poke_test_moved, . - text_poke_test_moved\n"	\
 	    ".popsection\n"						\
 	    ".pushsection .noinstr.text, \"ax\"\n"			\
 	    ".globl text_poke_test_notrap\n"				\
