@@ -3,6 +3,7 @@
 as something else.
 """
 
+import contextlib
 import sys
 import tempfile
 import unittest
@@ -62,6 +63,11 @@ class TestLister(unittest.TestCase):
         aux = self.folder / "aux.0"
         aux.write_bytes(data)
         return lister.judge(FIGURES, self.folder / "listed", [aux])
+
+    def test_leaves_no_file_where_it_runs(self):
+        self.enterContext(contextlib.chdir(self.folder))
+        self.judge(GOOD)
+        self.assertEqual(["aux.0", "listed"], sorted(path.name for path in self.folder.iterdir()))
 
     def test_reads_what_was_written(self):
         result = self.judge(GOOD)

@@ -130,7 +130,8 @@ def listed(folder, traces):
     found: Counter = Counter()
     for aux in traces:
         _write_snapshot(folder, aux)
-        words = [PROGRAM, "-ss_dir", folder, "-logstdout"]
+        # With -logstdout it leaves a file as long where it runs.
+        words = [PROGRAM, "-ss_dir", folder, "-logfilename", "/dev/stdout"]
         with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, errors="replace") as lister:
             count(lister.stdout, found)
         if lister.returncode:
