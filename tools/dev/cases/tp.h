@@ -118,8 +118,10 @@ static inline uint64_t ksym(const char *name)
 
 	if (!all)
 		all = get("/proc/kallsyms");
-	snprintf(pattern, sizeof(pattern), " %s\n", name);
-	p = strstr(all, pattern);
+	snprintf(pattern, sizeof(pattern), " %s", name);
+	/* Behind the name the line ends, or a tab comes and whose it is */
+	for (p = strstr(all, pattern); p && !strchr("\n\t", p[strlen(pattern)]);)
+		p = strstr(p + 1, pattern);
 	while (p && p > all && p[-1] != '\n')
 		p--;
 	return p ? strtoull(p, NULL, 16) : 0;

@@ -24,18 +24,6 @@ static int announced(size_t before, uint64_t at)
 	return slots_then && at >= slots_then && at < slots_then + PAGE;
 }
 
-static uint64_t first_slots(void)
-{
-	char *symbols = get("/proc/kallsyms"), *at = strstr(symbols, "kprobe_insn_page");
-	uint64_t addr;
-
-	while (at && at > symbols && at[-1] != '\n')
-		at--;
-	addr = at ? strtoull(at, NULL, 16) : 0;
-	free(symbols);
-	return addr;
-}
-
 /* What is known of the byte at an address: the byte + 1, or 0 */
 static int *known(uint64_t at)
 {
@@ -115,7 +103,7 @@ int main(void)
 	long nr = 0, bad;
 
 	begin();
-	slots_then = first_slots();
+	slots_then = ksym("kprobe_insn_page");
 	listen_all();
 	mkdir(INSTANCE, 0755);
 	for (int round = 0; round < 3; round++)
