@@ -19,7 +19,7 @@ from textpoke import arch as arches  # noqa: E402
 from textpoke.code import disasm  # noqa: E402
 from textpoke.errors import INFRA, Fail  # noqa: E402
 from textpoke.records import perfdata  # noqa: E402
-from textpoke.records.perfdata import Attribute, PerfData  # noqa: E402
+from textpoke.records.perfdata import Attribute, PerfData, Stream  # noqa: E402
 from textpoke.results import ktap  # noqa: E402
 from textpoke.results.ktap import Result  # noqa: E402
 from textpoke.trace import newer, trace, tracecolumns  # noqa: E402
@@ -142,7 +142,9 @@ class File(unittest.TestCase):
 class Merged(unittest.TestCase):
     def setUp(self):
         self.whole = perfdata.with_trace(
-            recording(poke(10, BASE, b"\x90", b"\xcc")), perfdata.PT, [b"first", b"second!"]
+            recording(poke(10, BASE, b"\x90", b"\xcc")),
+            perfdata.PT,
+            [Stream(b"first"), Stream(b"second!")],
         )
         self.data = perfdata.build(self.whole)
 
@@ -172,6 +174,24 @@ class Merged(unittest.TestCase):
         for at, size, trace_of in zip(places[::2], places[1::2], (b"first", b"second!")):
             self.assertEqual(perfdata.kind_of(self.data[at:]), perfdata.AUXTRACE)
             self.assertEqual(self.data[at + size : at + size + len(trace_of)], trace_of)
+
+    def test_each_fragment_has_its_place_and_time(self):
+        folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        (folder / "aux.0").write_bytes(b"one fragment, another")
+        (folder / "cuts.0").write_bytes(struct.pack("<2Q", 12, 1000))
+        parts = recording()
+        stream = perfdata.stream(folder, 0, parts)
+        self.assertEqual(stream, Stream(b"one fragment, another", ((12, 3000),)))
+        whole = perfdata.with_trace(parts, perfdata.ETM, [stream])
+        aux = [each for each in whole.events if perfdata.kind_of(each) == perfdata.AUX]
+        traces = [each for each in whole.events if perfdata.kind_of(each) == perfdata.AUXTRACE]
+        at = perfdata.time_at(aux[0], whole.attributes[-1].sample_type)
+        self.assertEqual(struct.unpack_from("<Q", aux[0], at)[0], 3000)
+        self.assertEqual([struct.unpack_from("<2Q", each, 8) for each in aux], [(0, 12), (12, 9)])
+        self.assertEqual(
+            [(*struct.unpack_from("<2Q", each, 8), each[48:]) for each in traces],
+            [(12, 0, b"one fragment"), (9, 12, b", another")],
+        )
 
     def test_the_clock_of_perf_and_of_the_cpus_is_told(self):
         info = self.whole.events[1]
@@ -250,7 +270,7 @@ class Broken(unittest.TestCase):
         for zero in (1000, 2**64 - 100):
             for clock in (100, 1 << 40):
                 self.assertEqual(
-                    trace.cpu_clock(trace.perf_time(clock, (4, 32, zero)), (4, 32, zero)), clock
+                    trace.cpu_clock(perfdata.perf_time(clock, (4, 32, zero)), (4, 32, zero)), clock
                 )
 
     def test_pairs_undo_each_other(self):
@@ -281,8 +301,8 @@ class Words(unittest.TestCase):
         )
 
     def test_perf_s_time_is_its_own(self):
-        self.assertEqual(trace.perf_time(100, CONVERSION), 1200)
-        self.assertEqual(trace.perf_time(100, (4, 32, 2**64 - 100)), 100)
+        self.assertEqual(perfdata.perf_time(100, CONVERSION), 1200)
+        self.assertEqual(perfdata.perf_time(100, (4, 32, 2**64 - 100)), 100)
 
     def test_the_record_that_was_applied_is_named(self):
         line = (
@@ -1114,6 +1134,22 @@ class Programs(unittest.TestCase):
             struct.unpack("<3Q", (self.folder / "truth.0").read_bytes())[:2],
             (BASE + 0x1000, BASE + 0x1020),
         )
+
+    def test_etm_begins_each_fragment_anew_and_does_not_tell_how_it_got_there(self):
+        ret, back, isb, behind = self.etm(
+            (0, 0xD65F03C0), (8, 0xD65F03C0), (2, 0xD5033FDF), (3, 0xD503201F)
+        )
+        for _ in range(4000):
+            self.log.run(ret, 1).run(back, 1)
+        self.log.run(isb, 1).run(behind, 0).put(Log.END)
+        packets = self.packets()
+        ((cut, clock),) = struct.iter_unpack("<2Q", (self.folder / "cuts.0").read_bytes())
+        self.assertGreaterEqual(cut, 1 << 16)
+        self.assertLess(cut, (1 << 16) + 64)
+        self.assertGreater(clock, 5000)
+        self.assertEqual(packets[cut : cut + 16], b"\0" * 11 + b"\x80\x01\x01\0" + b"\x04")
+        told = len((self.folder / "truth.0").read_bytes()) // 24
+        self.assertEqual(told, 8000 - 1)
 
     def test_before_the_clock_is_read_nothing_is_placed(self):
         self.log.entries = b""

@@ -16,8 +16,17 @@ struct branch {
 	uint64_t from, to, clock;
 };
 
+/*
+ * A trace is written to perf's buffer in fragments of so many bytes or a little
+ * more: each has an AUX event of its own.
+ */
+#define FRAGMENT	65536
+
 /* FOLDER/NAME.CPU, which is created when it is first asked for. */
 FILE *encode_file(const char *name, int cpu);
+
+/* A fragment ends with that byte of a CPU's trace, and now: one more pair in cuts.CPU. */
+void encode_cut(int cpu, uint64_t at);
 
 void encode_truth(int cpu, uint64_t from, uint64_t to);
 void encode_truth_at(int cpu, const struct branch *branch);

@@ -13,6 +13,9 @@
  * branch, to the vector. And it learns only from the next atom or exception
  * that the code behind it was executed: where a CPU goes off before that, as
  * at the end of the trace, it cannot know.
+ *
+ * Between two fragments the unit is off, as while a driver empties its buffer:
+ * each begins as a trace does, and the branch to its beginning is not told.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -39,7 +42,7 @@ static struct unit {
 	struct branch untold;	/* one that has, of which no packet tells yet; from is 0: none */
 	uint64_t last;		/* the instruction that was executed last */
 	bool executed;		/* something since the last atom or address */
-	uint32_t since_sync, since_clock;
+	uint32_t since_sync, since_clock, in_fragment;
 } units[CPUS];
 
 /* What has been written of all units, for a comparison with how others read it. */
@@ -54,6 +57,7 @@ static void put(struct unit *unit, const uint8_t *bytes, size_t size)
 {
 	fwrite(bytes, 1, size, unit->file);
 	unit->since_sync += size;
+	unit->in_fragment += size;
 }
 
 static void put_trace_on(struct unit *unit)
@@ -131,14 +135,30 @@ static void put_sync(struct unit *unit)
 	written.syncs++;
 }
 
-/* The CPU is at a place that packets have told: what a decoder may start with. */
-static void known_place(struct unit *unit, uint64_t addr)
+/* The unit goes on: how the CPU got there is not told. */
+static void put_begin(struct unit *unit, uint64_t addr)
 {
-	if (unit->since_sync < SYNC_EVERY)
-		return;
-	put_sync(unit);
+	put_trace_on(unit);
 	put_place(unit, addr);
 	put_clock(unit);
+	unit->from = 0;
+}
+
+/* The CPU is at a place that packets have told: what a decoder may start with. */
+static void known_place(int cpu, uint64_t addr)
+{
+	struct unit *unit = &units[cpu];
+
+	if (unit->in_fragment >= FRAGMENT) {
+		encode_cut(cpu, ftell(unit->file));
+		unit->in_fragment = 0;
+		put_sync(unit);
+		put_begin(unit, addr);
+	} else if (unit->since_sync >= SYNC_EVERY) {
+		put_sync(unit);
+		put_place(unit, addr);
+		put_clock(unit);
+	}
 }
 
 /* A packet tells of what was executed last. */
@@ -159,10 +179,7 @@ static void on_enter(int cpu, uint64_t to)
 		unit->file = encode_file("aux", cpu);
 		put_sync(unit);
 	}
-	put_trace_on(unit);
-	put_place(unit, to);
-	put_clock(unit);
-	unit->from = 0;
+	put_begin(unit, to);
 	unit->untold = (struct branch){ };
 	unit->last = 0;
 }
@@ -195,7 +212,7 @@ static void on_branch(int cpu, const struct insn *insn, bool taken, uint64_t to)
 	else if (insn->kind == RETURNS)
 		put_place(unit, to);
 	if (insn->kind == LEAPS || insn->kind == RETURNS)
-		known_place(unit, to);
+		known_place(cpu, to);
 }
 
 static int type_of(int cpu, int kind)
@@ -227,7 +244,7 @@ static void on_trap(int cpu, int kind, uint64_t from, uint64_t to)
 	put_clock(unit);
 	if (!unit->from)
 		unit->from = unit->last;
-	known_place(unit, to);
+	known_place(cpu, to);
 }
 
 static void on_run(int cpu, uint64_t addr, uint32_t insns)

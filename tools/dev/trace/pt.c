@@ -7,6 +7,9 @@
  * an interrupt or exception is FUP and TIP. TSC packets come after each of
  * these and whenever some instructions have passed, for decoders place a
  * change of text by them.
+ *
+ * A fragment ends within a packet, for perf writes what it finds in the buffer
+ * just then: the next one goes on with the rest.
  */
 #include <intel-pt.h>
 #include <stdlib.h>
@@ -22,7 +25,7 @@ static struct unit {
 	FILE *file;
 	uint64_t bits;		/* of conditional branches that no packet has told yet */
 	int nr_bits;
-	uint32_t since_sync, since_clock;
+	uint32_t since_sync, since_clock, in_fragment;
 } units[CPUS];
 
 static uint8_t scratch[64];
@@ -55,6 +58,11 @@ static void put(struct unit *unit, const struct pt_packet *packet)
 	}
 	fwrite(scratch, 1, size, unit->file);
 	unit->since_sync += size;
+	unit->in_fragment += size;
+	if (unit->in_fragment >= FRAGMENT && size > 1) {
+		encode_cut(unit - units, ftell(unit->file) - size / 2);
+		unit->in_fragment = size / 2;
+	}
 }
 
 static void put_type(struct unit *unit, enum pt_packet_type type)

@@ -2,8 +2,9 @@
 /*
  * What `make trace` does with the log of the plugin.
  *
- *	trace encode ARCH FOLDER	the log as hardware trace, aux.CPU, and
- *					the branches that are in it, truth.CPU
+ *	trace encode ARCH FOLDER	the log as hardware trace, aux.CPU, where
+ *					fragments of it end, cuts.CPU, and the
+ *					branches that are in it, truth.CPU
  *	trace piece ARCH CLOCK PIECE FOLDER
  *					the same up to that value of the CPUs'
  *					clock, into another folder
@@ -25,7 +26,7 @@
 #include "image.h"
 
 static const char *where, *into;
-static FILE *truth[CPUS];
+static FILE *truth[CPUS], *cuts[CPUS];
 static uint64_t branches;
 
 FILE *encode_file(const char *name, int cpu)
@@ -40,6 +41,15 @@ FILE *encode_file(const char *name, int cpu)
 		exit(1);
 	}
 	return file;
+}
+
+void encode_cut(int cpu, uint64_t at)
+{
+	const uint64_t cut[] = { at, path_clock() };
+
+	if (!cuts[cpu])
+		cuts[cpu] = encode_file("cuts", cpu);
+	fwrite(cut, sizeof(cut), 1, cuts[cpu]);
 }
 
 void encode_truth_at(int cpu, const struct branch *branch)

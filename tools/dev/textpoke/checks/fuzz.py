@@ -151,7 +151,7 @@ class Seed:
 
     guest: small.Guest
     unit: perfdata.Unit
-    trace: bytes
+    stream: perfdata.Stream
     time: int
 
     @property
@@ -170,7 +170,7 @@ class Seed:
             *more,
             small.symbol(self.time + 50, slot, 64, "slot", small.GONE),
         )
-        return perfdata.with_trace(guest.recording(self.time, events), self.unit, [self.trace])
+        return perfdata.with_trace(guest.recording(self.time, events), self.unit, [self.stream])
 
     def data(self, *more):
         return perfdata.build(self.parts(*more))
@@ -192,7 +192,7 @@ def seeds(program, folder):
         at = guest.whole(ROUNDS)
         guest.log.write(place)
         output([program, "encode", guest.ARCH, place], what="encoding")
-        found[name] = Seed(guest, unit, (place / "aux.0").read_bytes(), at)
+        found[name] = Seed(guest, unit, perfdata.Stream((place / "aux.0").read_bytes()), at)
     return found
 
 

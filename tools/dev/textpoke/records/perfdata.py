@@ -360,15 +360,52 @@ def _sample_id(sample_type, cpu, time):
     return b"".join(struct.pack("<Q", values[bit]) for bit in _trailer(sample_type))
 
 
-def _trace_of_cpu(unit, sample_type, cpu, data, time):
-    """AUX, then AUXTRACE with the trace.
+@dataclass(frozen=True)
+class Stream:
+    """The trace of a CPU, and where and when fragments of it end; what is left is the last one."""
+
+    data: bytes
+    cuts: tuple[tuple[int, int], ...] = ()
+
+    def fragments(self, late):
+        """(where it begins, its bytes, when it ended)"""
+        begin = 0
+        for end, time in (*self.cuts, (len(self.data), late)):
+            yield begin, self.data[begin:end], time
+            begin = end
+
+
+def perf_time(clock, conversion):
+    """perf's time of a value of the CPUs' clock."""
+    shift, mult, zero = conversion
+    return (zero + (clock >> shift) * mult + ((clock & ((1 << shift) - 1)) * mult >> shift)) % (
+        1 << 64
+    )
+
+
+def stream(folder, cpu, parts):
+    """The trace of a CPU as the encoder has left it."""
+    cuts, ends = folder / f"cuts.{cpu}", []
+    if cuts.exists():
+        conversion = parts.time_conversion()
+        for end, clock in struct.iter_unpack("<2Q", cuts.read_bytes()):
+            ends.append((end, perf_time(clock, conversion)))
+    return Stream((folder / f"aux.{cpu}").read_bytes(), tuple(ends))
+
+
+def _trace_of_cpu(unit, sample_type, cpu, stream, late):
+    """Of each fragment AUX, then AUXTRACE with the trace.
 
     A reference of 0 would mean that there is no time in it.
     """
-    yield _event(
-        AUX, struct.pack("<3Q", 0, len(data), unit.flags) + _sample_id(sample_type, cpu, time)
-    )
-    yield _event(AUXTRACE, struct.pack("<3Q4I", len(data), 0, 1, cpu, 0xFFFFFFFF, cpu, 0)) + data
+    for begin, data, time in stream.fragments(late):
+        yield _event(
+            AUX,
+            struct.pack("<3Q", begin, len(data), unit.flags) + _sample_id(sample_type, cpu, time),
+        )
+        yield _event(
+            AUXTRACE, struct.pack("<3Q4I", len(data), begin, 1, cpu, 0xFFFFFFFF, cpu, 0)
+        ) + data
 
 
 def _latest(parts):
@@ -376,17 +413,17 @@ def _latest(parts):
     return max((record.time for record in parts.records()), default=0)
 
 
-def with_trace(parts, unit, traces):
-    """The same with a trace of each CPU: traces are their bytes."""
-    selection = _selection(parts, unit, len(traces))
-    words = unit.info(PMU, len(traces), parts)
+def with_trace(parts, unit, streams):
+    """The same with a trace of each CPU."""
+    selection = _selection(parts, unit, len(streams))
+    words = unit.info(PMU, len(streams), parts)
     info = _event(AUXTRACE_INFO, struct.pack(f"<II{len(words)}Q", unit.kind, 0, *words))
     at = parts.of_kind(TIME_CONV)[0][0] + 1
     whole = [*parts.events[:at], info, *parts.events[at:]]
     events = [event for event in whole if kind_of(event) != FINISHED_ROUND]
     late = _latest(parts) + 10**9
-    for cpu, data in enumerate(traces):
-        events += _trace_of_cpu(unit, selection.sample_type, cpu, data, late)
+    for cpu, stream in enumerate(streams):
+        events += _trace_of_cpu(unit, selection.sample_type, cpu, stream, late)
     return PerfData([*parts.attributes, selection], events, parts.features)
 
 

@@ -99,7 +99,7 @@ NAMED = {
 }
 AREA = 1 << 16  # bytes that have such a name at most: a page of POWER's
 NEAR = 64  # bytes, between a branch and a record that may have to do with it
-BULKY = ("log", "injected.data", "blocks", "aux.*", "truth.*", "windows", "guest.tar")
+BULKY = ("log", "injected.data", "blocks", "aux.*", "cuts.*", "truth.*", "windows", "guest.tar")
 
 
 @dataclass(frozen=True)
@@ -373,14 +373,13 @@ class Trace:
 
     def merged(self, name, parts):
         """A perf.data with the trace in it, and the copy of kcore beside it."""
-        folder, traces = self.folder / name, []
+        folder = self.folder / name
         assert self.log, "what has a trace unit has a log"
-        for cpu in range(self.log["cpus"]):
-            traces.append((self.folder / f"aux.{cpu}").read_bytes())
+        streams = [perfdata.stream(self.folder, cpu, parts) for cpu in range(self.log["cpus"])]
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(self.recording.data, folder)
         (folder / "data").write_bytes(
-            perfdata.build(perfdata.with_trace(parts, self.own.machine.unit, traces))
+            perfdata.build(perfdata.with_trace(parts, self.own.machine.unit, streams))
         )
         return folder
 
@@ -632,14 +631,6 @@ def told(record, time, names):
     )
 
 
-def perf_time(clock, conversion):
-    """perf's time of a value of the CPUs' clock."""
-    shift, mult, zero = conversion
-    return (zero + (clock >> shift) * mult + ((clock & ((1 << shift) - 1)) * mult >> shift)) % (
-        1 << 64
-    )
-
-
 def explain(line, parts, names):
     """A difference with symbols, its time, and the record that was or was not applied."""
     words = _figures(line)
@@ -648,7 +639,7 @@ def explain(line, parts, names):
         if which in words:
             shown.append(f"{which} {' -> '.join(names.name(addr) for addr in words[which])}")
     if "clock" in words:
-        time = perf_time(words["clock"][0], parts.time_conversion())
+        time = perfdata.perf_time(words["clock"][0], parts.time_conversion())
     elif "time" in words:
         time = words["time"][0]
     addr = (words.get("executed") or words.get("decoded") or words.get("code"))[0]
@@ -693,7 +684,8 @@ def column(name, trace, text, branches):
     parts, symbols = trace.parts, trace.recording.symbols()
     if branches and "last" in branches.figures:
         span = tuple(
-            perf_time(branches[which], parts.time_conversion()) for which in ("first", "last")
+            perfdata.perf_time(branches[which], parts.time_conversion())
+            for which in ("first", "last")
         )
     found = [text, branches] if branches else [text]
     return tracecolumns.Column(
