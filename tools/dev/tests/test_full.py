@@ -288,18 +288,42 @@ class WhereAPatchIsBuilt(unittest.TestCase):
         self.assertFalse(full.is_perf_s(patch("tools/testing/selftests/a.c", "kernel/perf/a.c")))
 
     def test_perf_has_a_step_for_each_of_its_patches(self):
-        trees = [(1, patch("kernel/a.c"), "t1"), (2, patch("tools/perf/b.c"), "t2")]
+        files = [("tools/perf/b.c", "b"), ("kernel/a.c", "a")]
+        stages = [(1, patch("kernel/a.c"), files[1:]), (2, patch("tools/perf/b.c"), files)]
         report, built = mock.Mock(), []
         with mock.patch.multiple(
             full,
             series=mock.Mock(source_after=lambda number: (f"src{number}", None)),
-            perf=mock.Mock(PARTS=full.perf.PARTS, build_part=built.append),
+            perf=mock.Mock(
+                PARTS=full.perf.PARTS, concerns=full.perf.concerns, build_part=built.append
+            ),
+            _perf_building=lambda: "all else",
         ):
-            full._every_perf(report, trees)
-            ((name, build, _),) = [call.args for call in report.keep.call_args_list]
+            report.remembered = lambda function: function
+            full._every_perf(report, stages)
+            ((name, build, parts),) = [call.args for call in report.keep.call_args_list]
             self.assertEqual([each.status for each in build()], ["passed"])
-        self.assertEqual(name, "perf: after patch 02 of 2, s")
+            self.assertEqual(parts(), [[["tools/perf/b.c", "b"]], "all else"])
+        self.assertEqual(name, "perf: after patch: s")
         self.assertEqual(built, ["src2"])
+
+    def test_a_kernel_is_built_from_what_concerns_it(self):
+        files = [
+            (path, path)
+            for path in (
+                "arch/x86/Kconfig",
+                "arch/arm64/Kconfig",
+                "kernel/a.c",
+                "Documentation/a.rst",
+                "tools/perf/a.c",
+                "tools/testing/a.c",
+                "tools/objtool/a.c",
+            )
+        ]
+        self.assertEqual(
+            [path for path, _ in full.kernel_files("arm64", files)],
+            ["arch/arm64/Kconfig", "kernel/a.c", "tools/objtool/a.c"],
+        )
 
     def test_a_part_may_lack_what_the_whole_has(self):
         text = (kernel.FRAGMENTS / "series.config").read_text()

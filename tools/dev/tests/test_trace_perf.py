@@ -44,9 +44,7 @@ class CoreSight(unittest.TestCase):
         (data / "kcore_dir").mkdir(parents=True, exist_ok=True)
         (data / "data").write_bytes(
             perfdata.build(
-                perfdata.with_trace(
-                    parts, perfdata.ETM, [perfdata.stream(self.folder, 0, parts)]
-                )
+                perfdata.with_trace(parts, perfdata.ETM, [perfdata.stream(self.folder, 0, parts)])
             )
         )
         (data / "kcore_dir/kcore").write_bytes(small.kcore(self.guest))

@@ -374,14 +374,23 @@ def is_perf_s(patch):
     return any(path.startswith(parts) for path in (*patch.changes, *patch.adds))
 
 
-def _trees():
-    """(number, patch, tree) of the series:
-    a tree is all that is built after a patch, whatever change logs say.
+def _stages():
+    """(number, patch, files) of the series: what the files that it touches are after a patch,
+    whatever its place and change log.
     """
     base = bases.current()
     with series.micro(base.path, base.version) as small:
-        trees = small.repo("rev-parse", *(f"{commit}^{{tree}}" for commit in small.commits)).split()
-        return [(number, *both) for number, both in enumerate(zip(small.series, trees), 1)]
+        files = map(small.files_after, small.commits)
+        return [(number, *both) for number, both in enumerate(zip(small.series, files), 1)]
+
+
+def kernel_files(name, files):
+    """Those that an architecture's kernel is built from."""
+    return [
+        [path, what]
+        for path, what in files
+        if made.concerns(path, name) and not path.startswith(("tools/perf/", "tools/testing/"))
+    ]
 
 
 def _after(name, number):
@@ -421,31 +430,33 @@ def _perf_building():
     ]
 
 
-def _every_perf(report, trees):
+def _every_perf(report, stages):
     """perf after each patch of its own."""
     building = report.remembered(_perf_building)
-    for number, patch, tree in trees:
+    for number, patch, files in stages:
         if is_perf_s(patch):
             report.keep(
-                f"perf: after patch {number:02} of {len(trees)}, {patch.subject}",
+                f"perf: after patch: {patch.subject}",
                 lambda number=number: _perf_after(number),
-                lambda tree=tree: [tree, building()],
+                lambda files=files: [
+                    [[path, what] for path, what in files if perf.concerns(path)],
+                    building(),
+                ],
             )
 
 
 def _every_patch(report, names):
     """An architecture at a time, so that each patch builds only what it changes."""
-    trees, building = _trees(), report.remembered(_building)
+    stages, building = _stages(), report.remembered(_building)
     for name in names:
-        for number, patch, tree in trees:
+        for number, patch, files in stages:
             if name in built_for(patch):
-                step = f"{name}: after patch {number:02} of {len(trees)}, {patch.subject}"
                 report.keep(
-                    step,
+                    f"{name}: after patch: {patch.subject}",
                     lambda number=number: _after(name, number),
-                    lambda tree=tree: [tree, building(name)],
+                    lambda files=files: [kernel_files(name, files), building(name)],
                 )
-    _every_perf(report, trees)
+    _every_perf(report, stages)
 
 
 # Reading code

@@ -229,8 +229,8 @@ def _name(decodes):
     return "perf-decodes" if decodes else "perf"
 
 
-def _concerns(path, _):
-    """Whether perf is made from a path of the series."""
+def concerns(path, _=""):
+    """Whether perf, of any architecture, is made from a path of the series."""
     return path.split("/")[0] == "tools" and not path.startswith(
         ("tools/testing/", "tools/verification/")
     )
@@ -241,7 +241,7 @@ def host_parts():
     host.need(*host.BUILD, *host.PERF)
     return [
         made.base(),
-        list(made.series_of("", _concerns)),
+        list(made.series_of("", concerns)),
         made.environment(),
         made.packages(*host.BUILD, *host.PERF),
         made.modules("guests.perf"),
@@ -277,7 +277,7 @@ def parts(name, decodes=()):
     return [
         name,
         made.base(),
-        list(made.series_of(name, _concerns)),
+        list(made.series_of(name, concerns)),
         list(made.folder(foreign_libraries(name, decodes))),
         made.environment(),
         made.packages(*host.BUILD, *host.PERF, *arches.get(name).compiler_packages),

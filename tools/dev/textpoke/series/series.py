@@ -220,12 +220,12 @@ class Micro:
         """(path, mode and blob) of every touched and kept file, as it is in the end."""
         with self.repo.index(self.head) as index:
             index.add(self.entries)
-            rows = (
-                row.split("\t")
-                for row in self.repo("ls-tree", "-r", "-z", index.tree()).split("\0")
-                if row
-            )
-            return [(path, info) for info, path in rows]
+            return self.files_after(index.tree())
+
+    def files_after(self, commit):
+        """The same as it is after a patch, or in a tree."""
+        rows = self.repo("ls-tree", "-r", "-z", commit).split("\0")
+        return [(path, info) for info, path in (row.split("\t") for row in rows if row)]
 
     def checkout(self, folder, overlaid=False):
         """Write the final content of every touched and kept file below folder,
