@@ -496,6 +496,30 @@ class GuestsOfTheirOwn(unittest.TestCase):
         self.assertEqual(self.guests(tests.isolated_guests, "powerpc")[0], [])
 
 
+class TargetsOfAKernel(unittest.TestCase):
+    """Selftests that want what not every kernel of an architecture has."""
+
+    def possible(self, config):
+        kdir = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        (kdir / ".config").write_text(config)
+        targets, lacking = tests.possible(kdir, ("text_poke", "livepatch"))
+        return targets, [(each.name, each.status) for each in lacking]
+
+    def test_all_where_it_has_everything(self):
+        self.assertEqual(self.possible("CONFIG_LIVEPATCH=y\n"), (("text_poke", "livepatch"), []))
+
+    def test_what_cannot_be_built_is_told(self):
+        self.assertEqual(
+            self.possible("# CONFIG_LIVEPATCH is not set\n"),
+            (("text_poke",), [("livepatch", SKIPPED)]),
+        )
+
+    def test_what_is_not_wanted_is_not_told(self):
+        kdir = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        (kdir / ".config").write_text("")
+        self.assertEqual(tests.possible(kdir, ("text_poke",)), (("text_poke",), []))
+
+
 class TakingTurns(unittest.TestCase):
     def found(self, store, name="x86"):
         def gives(name, status=PASSED):

@@ -183,8 +183,10 @@ _POWERPC = Arch(
     has_backend=True,
     kunit=("text_poke_slot", "powerpc_ftrace"),
     kunit_also=("ftrace_mflr=remove",),
+    selftests=("livepatch",),
     scripts=("powerpc/security/mitigation-patching.sh", "powerpc/mm/stress_code_patching.sh"),
     real_mode=True,
+    torture=("livepatch",),
 )
 
 # What the series leaves as it is, of an architecture with a backend. The compiler can do both, but

@@ -408,9 +408,14 @@ def compile_again(arch, base, objects, words, use, fragments=()):
     return build.source, build.log
 
 
+def has(kdir, symbol):
+    """Whether a kernel was built with that."""
+    return settings((Path(kdir) / ".config").read_text()).get(symbol) == "y"
+
+
 def built_by_llvm(kdir):
     """Which compiler the modules of a kernel need."""
-    return settings((Path(kdir) / ".config").read_text()).get("CC_IS_CLANG") == "y"
+    return has(kdir, "CC_IS_CLANG")
 
 
 def image_of(arch, kernel):

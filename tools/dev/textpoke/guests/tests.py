@@ -39,6 +39,8 @@ KUNIT_SUITES = (
 )
 OWN = ("text_poke",)
 SELFTESTS = (*OWN, "static_keys")
+# What targets of theirs need, and not every kernel has, as tools/dev/config says and why.
+NEEDS = {"livepatch": "LIVEPATCH"}
 NO_TICK = "nohz_full=1"  # what makes CPU 1 one that text pokes leave alone in user mode
 ISOLATED = ("text_poke:isolated_cpus_are_left_alone",)
 # One shell script that forks all the time: it takes as long as everything else together, so
@@ -385,6 +387,19 @@ def programs(name, kdir):
     return found | {"bin/bash": initramfs.static_program(name, BASH, "bash-static")}
 
 
+def possible(kdir, targets):
+    """Those of some targets that can be built for a kernel, and a result for each other one."""
+    lacks = {
+        target: symbol
+        for target, symbol in NEEDS.items()
+        if target in targets and not kernel.has(kdir, symbol)
+    }
+    return tuple(target for target in targets if target not in lacks), [
+        ktap.Result(target, ktap.SKIPPED, f"this kernel has no {symbol}: tools/dev/config says why")
+        for target, symbol in lacks.items()
+    ]
+
+
 def _installed(name, kdir, targets):
     """The folder of the selftests of targets, the results of those that are left out there,
     and the programs that they want.
@@ -446,8 +461,10 @@ def selftests_guest(name, kdir, append="", smp=2, targets=()):
     it gives their results.
     """
     targets = targets or SELFTESTS + arches.get(name).selftests
+    targets, lacking = possible(kdir, targets)
     say(f"selftests on {name}: {', '.join(targets)}")
     folder, left_out, helpers = _installed(name, kdir, targets)
+    left_out += lacking
     return selftests_in(name, kdir, targets, folder, helpers, left_out, append=append, smp=smp)
 
 
