@@ -186,6 +186,7 @@ _POWERPC = Arch(
     selftests=("livepatch",),
     scripts=("powerpc/security/mitigation-patching.sh", "powerpc/mm/stress_code_patching.sh"),
     real_mode=True,
+    endings=("crash", "kexec"),
     torture=("livepatch",),
 )
 
