@@ -9,39 +9,21 @@ the verdict.
 import re
 
 from .. import arch as arches
-from .. import paths
 from ..errors import OK
 from ..results.ktap import FAILED, PASSED, Result
-from ..say import run, say
+from ..say import say
 from ..series import series
-from . import boot, initramfs
+from . import boot, initramfs, tests
 
 INIT = "changes"
 NOLIBC = "tools/include/nolibc/nolibc.h"
 WRONG = re.compile(r"^(.+): FAILED\r?$", re.M)
 
 
-def _program(arch, kdir):
-    """The init of an architecture, in a kernel's folder."""
-    run(
-        [
-            f"{arch.cross}gcc",
-            *arch.program,
-            *("-O2", "-Wall", "-Werror", "-static", "-nostdlib"),
-            *("-include", series.source_tree() / NOLIBC),
-            initramfs.GUEST / f"{INIT}.c",
-            "-o",
-            kdir / INIT,
-        ],
-        log=paths.LOGS / f"{INIT}-{arch.name}.log",
-        what=f"building {INIT} for {arch.name}",
-    )
-    return kdir / INIT
-
-
 def _initramfs(arch, kdir):
+    words = ("-Wall", "-Werror", "-nostdlib", "-include", series.source_tree() / NOLIBC)
     entries = {
-        "init": initramfs.file(_program(arch, kdir).read_bytes(), True),
+        "init": initramfs.file(tests.program(arch.name, kdir, INIT, words).read_bytes(), True),
         "dev/console": initramfs.node(5, 1),
     }
     return initramfs.write(entries, kdir / f"{INIT}.cpio.gz")

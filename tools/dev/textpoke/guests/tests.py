@@ -340,13 +340,18 @@ def install_selftests(name, kdir, targets, use=""):
     return dest
 
 
-def program(name, kdir, what):
-    """One of our programs for guests, built static into the kernel's folder."""
+def program(name, kdir, what, words=()):
+    """One of our programs for guests, built static into the kernel's folder;
+    words: more for the compiler.
+    """
+    arch = arches.get(name)
     run(
         [
-            f"{arches.get(name).cross}gcc",
+            f"{arch.cross}gcc",
+            *arch.program,
             "-static",
             "-O2",
+            *words,
             initramfs.GUEST / f"{what}.c",
             "-o",
             kdir / what,
