@@ -42,7 +42,7 @@ HANGS = fuzz.Wrong(fuzz.ENDLESS, "?")
 def seed(name="Intel PT"):
     kind, unit = fuzz.UNITS[name]
     guest = kind()
-    return fuzz.Seed(guest, unit, bytes(range(200)), guest.whole(2))
+    return fuzz.Seed(guest, unit, perfdata.Stream(bytes(range(200))), guest.whole(2))
 
 
 class Files(unittest.TestCase):
@@ -488,7 +488,10 @@ class Judged(unittest.TestCase):
             self.assertEqual(
                 silent[f"broken file: {bad.name}"], FAILED if bad.says else PASSED, bad.name
             )
-        said = f"{fuzz.BROKEN} {fuzz.NOWHERE} There is no copy of the kernel exit status 1"
+        said = (
+            f"exit status 0 {fuzz.BROKEN} {fuzz.NOWHERE} has 1 of 2 bytes of data "
+            "There is no copy of the kernel exit status 1"
+        )
         self.assertEqual(set(self.bad(said).values()), {PASSED})
         self.assertEqual(set(self.bad("", fuzz.wrong(ASAN, -6)).values()), {FAILED})
 

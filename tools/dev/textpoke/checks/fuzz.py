@@ -21,7 +21,7 @@ import struct
 import subprocess
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from functools import partial
 from pathlib import Path
@@ -229,15 +229,19 @@ def _symbol(addr, length):
 
 @dataclass(frozen=True)
 class Bad:
-    """What is wrong with a file, an event that it has besides, and what perf says of that."""
+    """What is wrong with a file, an event or a feature that it has besides, and what perf says."""
 
     name: str
     event: Callable | None
     says: str = ""
     cut: float = 1  # how much of the file there is
+    feature: int | None = None
 
     def data(self, seed):
-        whole = seed.data(*[self.event(seed)] if self.event else [])
+        parts = seed.parts(*[self.event(seed)] if self.event else [])
+        if self.feature is not None:
+            parts = replace(parts, features=parts.features | {self.feature: b""})
+        whole = perfdata.build(parts)
         return whole[: int(self.cut * len(whole))]
 
 
@@ -261,7 +265,8 @@ BAD = (
     Bad("a symbol of no length", _symbol(0, 0)),
     Bad("a symbol that is longer than there is room", _symbol((1 << 64) - 4096, 0xFFFFFFFF)),
     Bad("a file that is cut in its events", None, ENDS, 0.2),
-    Bad("a file that is cut in its trace", None, ENDS, 0.8),
+    Bad("a file that is cut in its trace", None, r"has \d+ of \d+ bytes of data", 0.8),
+    Bad("a feature that only another perf knows", None, r"\Aexit status 0", feature=255),
 )
 
 
