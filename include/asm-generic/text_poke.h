@@ -115,12 +115,25 @@ static inline bool arch_text_poke_maybe_bug(const struct text_poke_site *site)
 #endif
 
 #ifndef arch_text_poke_store
+#ifdef CONFIG_UACCESS_MEMCPY
+/* There nothing faults, but __put_kernel_nofault() may store byte by byte. */
+#define text_poke_put(type, alias, val, fault)				\
+do {									\
+	WRITE_ONCE(*(type *)(alias), val);				\
+	if (0)								\
+		goto fault;						\
+} while (0)
+#else
+#define text_poke_put(type, alias, val, fault)				\
+	__put_kernel_nofault(alias, &(val), type, fault)
+#endif
+
 #define text_poke_store_as(type, alias, bytes, fault)			\
 do {									\
 	type val;							\
 									\
 	memcpy(&val, bytes, sizeof(val));				\
-	__put_kernel_nofault(alias, &val, type, fault);			\
+	text_poke_put(type, alias, val, fault);				\
 } while (0)
 
 /**

@@ -103,9 +103,9 @@
  *
  * Where the manual allows a pair of instructions to be exchanged under a running
  * CPU neither directly nor by way of the trap, text_poke_batch_add() refuses it.
- * text_poke_stopped() stops the machine, once for as many of the changes that it
- * gets as take less than a tick, and records them while it is stopped.  An
- * architecture that has such pairs selects HAVE_TEXT_POKE_STOP.
+ * text_poke_stopped() stops the machine, once for up to 128 of the changes that
+ * it gets, and records them while it is stopped.  An architecture that has such
+ * pairs selects HAVE_TEXT_POKE_STOP.
  *
  *
  * The trap handler emulates a nop, a branch or a call.  Another instruction it

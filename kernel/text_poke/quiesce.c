@@ -55,8 +55,8 @@ static void switch_every_cpu(void)
  * After a batch has been written every CPU fetches the new instruction, but a
  * CPU, or a task that was preempted, may be anywhere in the instructions next
  * to it.  On return all that were there have left: every CPU has been through a
- * context switch, and every task through one of its own accord or to user
- * space.
+ * context switch or was seen in user mode, and every task through a switch of
+ * its own accord or to user space.
  *
  * All other changes of text wait for text_mutex: a caller that does not need
  * them kept out lets go of it first.

@@ -27,9 +27,10 @@
  *   | BRK           | BRK         | BRK         |   arming
  *   | BRK           | BRK         | instruction |   disarming
  *
- * No other BRK is ever put over live text or taken from it: the one behind a
- * kprobe's slot and the one that a kretprobe returns to stay where they are,
- * and that of uprobes is in user space.
+ * KGDB's own comes and goes under a stopped machine.  No other BRK is ever put
+ * over live text or taken from it: the one behind a kprobe's slot and the one
+ * that a kretprobe returns to stay where they are, and that of uprobes is in
+ * user space.
  *
  * Rules, from the Arm Architecture Reference Manual, DDI 0487, section B2.2.5,
  * "Concurrent modification and execution of instructions":
@@ -38,6 +39,9 @@
  *     CBZ, CBNZ, NOP, TBZ, TBNZ (and some that are never changed here), a CPU
  *     that executes the word while it is stored executes one or the other.
  *     So these may be exchanged directly, and BRK may go over any of them.
+ *   - Of two conditional branches that differ in condition and target, it may
+ *     be the condition of one and the target of the other: one becomes another
+ *     only by way of BRK.
  *   - About any other pair the manual promises nothing: such a word is not to
  *     be executed while it is stored.  A kprobe puts BRK over an instruction
  *     of any kind, and takes it away again; guarded or not, that is one store
@@ -66,7 +70,7 @@
  *   - The identity map, KPTI's trampoline, and what runs in kexec and resume
  *     from hibernation: not kernel text for kernel_text_address(), so refused.
  *
- * The exclusions are patched directly, which B2.2.5 allows for the
+ * What is kernel text of these is patched directly, which B2.2.5 allows for the
  * instructions that jump labels use, and which leaves the moment of their
  * change as vague as a sync is long.
  */
@@ -156,10 +160,24 @@ bool arch_text_poke_listed(u32 insn)
 	       aarch64_insn_is_tbz(insn) || aarch64_insn_is_tbnz(insn);
 }
 
-bool arch_text_poke_atomic(const struct text_poke_site *site)
+static bool is_conditional(u32 insn)
+{
+	return aarch64_insn_is_bcond(insn) ||
+	       aarch64_insn_is_cbz(insn) || aarch64_insn_is_cbnz(insn) ||
+	       aarch64_insn_is_tbz(insn) || aarch64_insn_is_tbnz(insn);
+}
+
+bool arch_text_poke_guardable(const struct text_poke_site *site)
 {
 	return arch_text_poke_listed(read_insn(site->old)) &&
 	       arch_text_poke_listed(read_insn(site->new));
+}
+
+bool arch_text_poke_atomic(const struct text_poke_site *site)
+{
+	return arch_text_poke_guardable(site) &&
+	       !(is_conditional(read_insn(site->old)) &&
+		 is_conditional(read_insn(site->new)));
 }
 
 static bool within(const void *addr, const char *start, const char *end)

@@ -33,6 +33,7 @@ static bool done_on_entry(bool asked)
 static void cpu_that_was_asked_refetches(struct kunit *test)
 {
 	guard(mutex)(&text_mutex);
+	guard(preempt)();
 	/* There may be something to do from a sync that found it in the kernel. */
 	done_on_entry(false);
 	KUNIT_EXPECT_TRUE(test, done_on_entry(true));

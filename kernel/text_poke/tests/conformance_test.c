@@ -140,9 +140,16 @@ static void cut_off_instructions_are_refused(struct kunit *test)
 #define TEXT_POKE_TEST_ATOMIC_ONLY	false
 #endif
 
+/* May two of these be mixed, though each may be exchanged with another one? */
+#ifndef TEXT_POKE_TEST_MIXES
+#define TEXT_POKE_TEST_MIXES(bytes)	false
+#endif
+
 /* Elsewhere kprobes' breakpoints have to do with the one store in any case. */
 static bool is_exchangeable(const struct insn *old, const struct insn *new)
 {
+	if (TEXT_POKE_TEST_MIXES(old->bytes) && TEXT_POKE_TEST_MIXES(new->bytes))
+		return false;
 	return (old->atomic && new->atomic) ||
 	       (!TEXT_POKE_TEST_ATOMIC_ONLY && (old->foreign || new->foreign));
 }

@@ -39,8 +39,9 @@ bool arch_text_poke_listed(u32 insn);
 bool arch_text_poke_atomic(const struct text_poke_site *site);
 #define arch_text_poke_atomic arch_text_poke_atomic
 
-/* The trap is on the list, so that it is the same list. */
-#define arch_text_poke_guardable arch_text_poke_atomic
+/* The trap is on the list, and no conditional branch. */
+bool arch_text_poke_guardable(const struct text_poke_site *site);
+#define arch_text_poke_guardable arch_text_poke_guardable
 
 bool arch_text_poke_trappable(const void *addr);
 #define arch_text_poke_trappable arch_text_poke_trappable

@@ -106,7 +106,9 @@ bool ftrace_precedes_call(const void *addr)
 {
 	unsigned long ip = (unsigned long)addr + MCOUNT_INSN_SIZE;
 
-	return ftrace_mflr_goes(ip) && ftrace_location(ip) == ip;
+	/* Where compilers store LR between mflr and call, this is the store. */
+	return ftrace_mflr_goes(ip) && ftrace_location(ip) == ip &&
+	       verify_text(addr, PPC_RAW_STD(_R0, _R1, 16));
 }
 
 /* At boot, or while a module is being put together: no CPU runs it. */

@@ -11,11 +11,23 @@
  */
 
 #include <linux/types.h>
+#include <linux/unaligned.h>
 
 #include <asm/insn.h>
 #include <asm/ptrace.h>
 
 #include "arch_test.h"
+
+/* B.cond, CBZ, CBNZ, TBZ and TBNZ: the condition of one, the target of another */
+static inline bool text_poke_test_is_conditional(const u8 *bytes)
+{
+	u32 insn = get_unaligned_le32(bytes);
+
+	return (insn & 0xff000000) == 0x54000000 ||
+	       (insn & 0x7c000000) == 0x34000000;
+}
+
+#define TEXT_POKE_TEST_MIXES(bytes)	text_poke_test_is_conditional(bytes)
 
 #define TEXT_POKE_TEST_ALIGN	4
 

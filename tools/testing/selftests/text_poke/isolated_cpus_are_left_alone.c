@@ -87,28 +87,49 @@ static pid_t start_program(struct program *p, int cpu)
 	return pid;
 }
 
-/* How many function call interrupts a CPU has had; -1 if none is counted. */
+/* Which column of /proc/interrupts is a CPU's? Only those that are online have one. */
+static int column_of(const char *header, int cpu)
+{
+	int column = 0, found, len;
+
+	while (sscanf(header, " CPU%d%n", &found, &len) == 1) {
+		if (found == cpu)
+			return column;
+		header += len;
+		column++;
+	}
+	return -1;
+}
+
+static long number_in(const char *line, int column)
+{
+	char *word = strchr(line, ':') + 1;
+	long nr = 0;
+
+	for (int i = 0; i <= column; i++)
+		nr = strtol(word, &word, 10);
+	return nr;
+}
+
+/* How many function call interrupts a CPU has had. */
 static long function_calls(int cpu)
 {
 	FILE *f = fopen("/proc/interrupts", "r");
-	char line[8192];
-	long sum = -1;
+	char *line = NULL;
+	size_t size = 0;
+	int column = -1;
+	long nr = -1;
 
-	if (!f)
-		return -1;
-	while (fgets(line, sizeof(line), f)) {
-		char *word = strchr(line, ':');
-		long nr = 0;
-		int i;
-
-		if (!word || !strstr(line, "Function call interrupts"))
-			continue;
-		for (word++, i = 0; i <= cpu; i++)
-			nr = strtol(word, &word, 10);
-		sum = nr;
-	}
+	if (f && getline(&line, &size, f) > 0)
+		column = column_of(line, cpu);
+	while (column >= 0 && nr < 0 && getline(&line, &size, f) > 0)
+		if (strstr(line, "Function call interrupts"))
+			nr = number_in(line, column);
+	if (nr < 0)
+		ksft_exit_fail_msg("/proc/interrupts counts no function calls of CPU %d\n", cpu);
+	free(line);
 	fclose(f);
-	return sum;
+	return nr;
 }
 
 /*

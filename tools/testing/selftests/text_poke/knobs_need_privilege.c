@@ -19,6 +19,7 @@
 
 #define LOCKDOWN	"/sys/kernel/security/lockdown"
 #define PARAMS		"/sys/module/"
+#define ARMING_NS	"/sys/kernel/debug/text_poke/arming_ns"
 #define NOBODY		1000
 
 enum who { ROOT, ROOT_WITHOUT_CAP, USER, NR_WHO };
@@ -40,14 +41,15 @@ struct knob {
 	bool by_mode;
 };
 
+/* What it is anyway, which is not the same for each kernel */
+static char arming_ns[32] = "10000000";
+
 static const struct knob knobs[] = {
 	{ "torture", PARAMS "text_poke_torture/parameters/run", "0" },
 	{ "torture_hold", PARAMS "text_poke_torture/parameters/hold", "0" },
 	{ "fail_text_poke", "/sys/kernel/debug/fail_text_poke/probability",
 	  "0", .by_mode = true },
-	/* What it is anyway, but with PREEMPT_RT. */
-	{ "arming_ns", "/sys/kernel/debug/text_poke/arming_ns", "10000000",
-	  .by_mode = true },
+	{ "arming_ns", ARMING_NS, arming_ns, .by_mode = true },
 	{ "counters", "/sys/kernel/debug/text_poke/stats", NULL,
 	  .by_mode = true },
 };
@@ -145,6 +147,18 @@ static void check_knob(const struct knob *k, bool locked)
 	}
 }
 
+static void read_arming_ns(void)
+{
+	FILE *f = fopen(ARMING_NS, "r");
+	char line[sizeof(arming_ns)];
+
+	if (!f)
+		return;
+	if (fgets(line, sizeof(line), f))
+		strcpy(arming_ns, line);
+	fclose(f);
+}
+
 int main(void)
 {
 	bool locked = is_locked_down();
@@ -153,6 +167,7 @@ int main(void)
 	if (geteuid())
 		ksft_exit_skip("becoming somebody else needs root\n");
 	mount_kernel_fs();
+	read_arming_ns();
 	ksft_set_plan(NR_KNOBS * NR_WHO);
 	for (size_t i = 0; i < NR_KNOBS; i++)
 		check_knob(&knobs[i], locked);

@@ -18,7 +18,7 @@
 
 #define ROUNDS		20
 #define MIDWAY_MIN	5
-#define STEP_US		20000
+#define STEPS		20	/* that the change takes while an event listens */
 #define QUIET_US	50000
 
 static const char * const ways[NR_STARTS] = {
@@ -102,13 +102,30 @@ static size_t come_late(enum start how, unsigned int delay, int *midway)
 	return v.diff;
 }
 
+/* In microseconds */
+static unsigned int time_change(enum start how)
+{
+	struct events *ev = events_prepare(how);
+	double began;
+
+	if (!ev || events_start(ev))
+		ksft_exit_fail_perror("opening text-poke events");
+	began = now_seconds();
+	trace(NULL);
+	began = now_seconds() - began;
+	events_stop(ev);
+	change_back();
+	return began * 1e6;
+}
+
 static void come_late_often(enum start how)
 {
+	unsigned int step = time_change(how) / STEPS;
 	size_t wrong = 0, rounds = 0;
 	int midway = 0;
 
 	for (unsigned int i = 1; i <= ROUNDS; i++) {
-		size_t diff = come_late(how, i * STEP_US, &midway);
+		size_t diff = come_late(how, i * step, &midway);
 
 		wrong += diff;
 		rounds += !!diff;

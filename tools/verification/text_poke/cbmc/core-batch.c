@@ -159,7 +159,7 @@
 #define UINT_MAX			(~0U)
 #define max(a, b)			((a) > (b) ? (a) : (b))
 #define READ_ONCE(x)			(x)
-#define GFP_KERNEL			0
+#define GFP_NOIO			0
 #define __GFP_NOWARN			0
 
 #define LIST_HEAD(name)			struct list_head name

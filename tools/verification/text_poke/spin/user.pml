@@ -30,16 +30,13 @@
  *   - A CPU that fetches the new instruction does so after its record, in a
  *     straight run of code that also began after the record.
  *   - A CPU that takes a trap finds the batch that it is of.
- *   - The poker gets to its end, and does not wait for a CPU in user mode.
  *
  * A run of code begins behind the atomic, where a branch tests what was asked.
  *
- * That the poker does not wait is shown by a CPU that may stay in user mode for
- * ever unless it is interrupted.
- *
  * Limits: one site, of one unit; batches that succeed.  Memory accesses have the
  * order of the program: for barriers see the litmus tests.  An NMI is not
- * interrupted by another.
+ * interrupted by another.  That the poker gets to its end is not proved: it
+ * waits for each CPU that was not in user mode when it looked.
  *
  * variant WINDOW FORCED: the site is run outside of what RCU watches
  * variant FLAG_FIRST NO_NMI: a flag that is cleared before the refetch would do without NMIs
@@ -55,6 +52,7 @@
  * mutant FLAG_FIRST: an NMI between clearing the flag and the refetch runs what is stale
  * mutant DECIDED_ONCE: the CPUs to skip are chosen once for all syncs of a batch
  * mutant NEVER_INTERRUPTED: a CPU in the kernel is not interrupted either
+ * mutant NO_SYNC_E: no sync stands between the record and the new instruction
  */
 
 #define OLD	1
@@ -89,7 +87,6 @@ byte done;
 bool ipi;
 
 bool skips;
-bool finished;
 
 /* An NMI is being handled, which has interrupted what RCU watches. */
 bool in_nmi;
@@ -181,7 +178,9 @@ inline batch(before, trap, after)
 	sync();								/* c */
 	allowed = trap;
 	recorded = after;						/* d */
+#ifndef NO_SYNC_E
 	sync();								/* e */
+#endif
 	allowed = trap | after;
 	STORE(after);							/* f */
 	sync();								/* g */
@@ -192,8 +191,7 @@ inline batch(before, trap, after)
 active proctype poker()
 {
 	batch(OLD, TRAP1, NEW);
-	batch(NEW, TRAP2, NEWER);
-	finished = true
+	batch(NEW, TRAP2, NEWER)
 }
 
 /* The CPU: a step of it is none of an NMI that has interrupted it. */
@@ -208,7 +206,7 @@ active proctype poker()
 	assert(!((insn) & TRAPS) || published == insn);			\
 	assert(!((insn) & LATER) || run_began >= insn)
 
-/* Execute any of what this CPU may. */
+/* Execute any of what this CPU may: in an atomic, for a d_step takes the first that it finds. */
 inline run_site()
 {
 	if
@@ -222,13 +220,14 @@ inline run_site()
 
 inline window()
 {
-	STEP
+	atomic {
+		!in_nmi ->
 #ifdef WINDOW
 		run_site()
 #else
 		skip
 #endif
-	END
+	}
 }
 
 inline enter_state()
@@ -308,7 +307,7 @@ inline take_interrupt()
 active proctype cpu()
 {
 end:	do
-	:: WHEN(!user) run_site() END
+	:: atomic { !in_nmi && !user -> run_site() }
 	:: WHEN(!user && ipi) skip END -> take_interrupt()
 	:: WHEN(!user) skip END -> leave()
 	:: WHEN(user) skip END -> enter()
@@ -334,7 +333,7 @@ end:	do
 		DONE()
 	   :: nmi_was == done || NMI_SKIPS
 	   fi;
-	   d_step { run_site() };
+	   atomic { run_site() };
 	   d_step { watching = nested; nested = false; nmi_was = 0; in_nmi = false }
 #else
 	:: false -> skip
