@@ -260,6 +260,7 @@ static const char *const no_trap_names[] __initconst = {
 	"flush_icache_range",
 	"kexec_copy_flush",
 	"copy_segments",
+	"enter_vmx_ops",
 	"mmu_cleanup_all",
 	"radix__mmu_cleanup_all",
 	"radix__flush_tlb_all",
