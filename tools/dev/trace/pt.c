@@ -8,8 +8,8 @@
  * these and whenever some instructions have passed, for decoders place a
  * change of text by them.
  *
- * A fragment ends within a packet, for perf writes what it finds in the buffer
- * just then: the next one goes on with the rest.
+ * Between two fragments the unit is off, as while the driver hands one over: the
+ * branch to where it goes on is told all the same.
  */
 #include <intel-pt.h>
 #include <stdlib.h>
@@ -59,10 +59,6 @@ static void put(struct unit *unit, const struct pt_packet *packet)
 	fwrite(scratch, 1, size, unit->file);
 	unit->since_sync += size;
 	unit->in_fragment += size;
-	if (unit->in_fragment >= FRAGMENT && size > 1) {
-		encode_cut(unit - units, ftell(unit->file) - size / 2);
-		unit->in_fragment = size / 2;
-	}
 }
 
 static void put_type(struct unit *unit, enum pt_packet_type type)
@@ -124,11 +120,30 @@ static void put_sync(struct unit *unit, uint64_t ip)
 	unit->since_sync = 0;
 }
 
-/* The CPU is at a place that packets have told. */
-static void known_place(struct unit *unit, uint64_t ip)
+/* The unit goes off, though the CPU does not leave the kernel. */
+static void put_off(struct unit *unit, uint64_t ip)
 {
-	if (unit->since_sync >= SYNC_EVERY)
+	struct pt_packet packet = { .type = ppt_tip_pgd };
+
+	packet.payload.ip.ipc = pt_ipc_suppressed;
+	put_ip(unit, ppt_fup, ip);
+	put(unit, &packet);
+}
+
+/* The CPU is at a place that packets have told. */
+static void known_place(int cpu, uint64_t ip)
+{
+	struct unit *unit = &units[cpu];
+
+	if (unit->in_fragment >= FRAGMENT) {
+		put_off(unit, ip);
+		encode_cut(cpu, ftell(unit->file));
+		unit->in_fragment = 0;
+		put_sync(unit, 0);
+		put_ip(unit, ppt_tip_pge, ip);
+	} else if (unit->since_sync >= SYNC_EVERY) {
 		put_sync(unit, ip);
+	}
 }
 
 static void on_enter(int cpu, uint64_t to)
@@ -143,7 +158,7 @@ static void on_enter(int cpu, uint64_t to)
 	}
 	put_tsc(unit);
 	put_ip(unit, ppt_tip_pge, to);
-	known_place(unit, to);
+	known_place(cpu, to);
 }
 
 static void on_leave(int cpu, const struct insn *last)
@@ -158,8 +173,7 @@ static void on_leave(int cpu, const struct insn *last)
 static void on_lose(int cpu, uint64_t at)
 {
 	put_bits(&units[cpu]);
-	put_ip(&units[cpu], ppt_fup, at);
-	on_leave(cpu, NULL);
+	put_off(&units[cpu], at);
 }
 
 static void on_branch(int cpu, const struct insn *insn, bool taken, uint64_t to)
@@ -175,7 +189,7 @@ static void on_branch(int cpu, const struct insn *insn, bool taken, uint64_t to)
 	} else if (insn->kind == LEAPS) {
 		put_bits(unit);
 		put_ip(unit, ppt_tip, to);
-		known_place(unit, to);
+		known_place(cpu, to);
 	}
 }
 
@@ -188,7 +202,7 @@ static void on_trap(int cpu, int kind, uint64_t from, uint64_t to)
 	put_ip(unit, ppt_fup, from);
 	put_ip(unit, ppt_tip, to);
 	put_tsc(unit);
-	known_place(unit, to);
+	known_place(cpu, to);
 }
 
 static void on_run(int cpu, uint64_t addr, uint32_t insns)
