@@ -135,13 +135,14 @@ static void put_sync(struct unit *unit)
 	written.syncs++;
 }
 
-/* The unit goes on: how the CPU got there is not told. */
+/* The unit goes on: how the CPU got there is not told, nor what it had executed before. */
 static void put_begin(struct unit *unit, uint64_t addr)
 {
 	put_trace_on(unit);
 	put_place(unit, addr);
 	put_clock(unit);
 	unit->from = 0;
+	unit->last = 0;
 }
 
 /* The CPU is at a place that packets have told: what a decoder may start with. */
@@ -181,7 +182,6 @@ static void on_enter(int cpu, uint64_t to)
 	}
 	put_begin(unit, to);
 	unit->untold = (struct branch){ };
-	unit->last = 0;
 }
 
 static void on_leave(int cpu, const struct insn *last)
