@@ -3,6 +3,7 @@
 and what is said of a difference.
 """
 
+import bisect
 import contextlib
 import io
 import struct
@@ -1150,6 +1151,30 @@ class Programs(unittest.TestCase):
         self.assertEqual(packets[cut : cut + 16], b"\0" * 11 + b"\x80\x01\x01\0" + b"\x04")
         told = len((self.folder / "truth.0").read_bytes()) // 24
         self.assertEqual(told, 8000 - 1)
+
+    def ended_at_once(self, count):
+        """(fragments, branches told) of so many, with an exception where the last of them led."""
+        self.log = Log().cpu(0).time(5000)
+        *turn, vector, behind = self.etm(
+            (0, 0xD65F03C0), (8, 0xD65F03C0), (16, 0xD5033FDF), (17, 0xD503201F)
+        )
+        for at in range(count):
+            self.log.run(turn[at % 2], 1)
+        place = BASE + 0x1000 + 0x20 * (count % 2)
+        self.log.run(turn[count % 2], 0).put(Log.TRAP, 0, place, BASE + 0x1040)
+        self.log.run(vector, 1).run(behind, 0).put(Log.END)
+        cuts = self.folder / "cuts.0"
+        cuts.write_bytes(b"")
+        self.packets()
+        told = len((self.folder / "truth.0").read_bytes()) // 24
+        return len(cuts.read_bytes()) // 16 + 1, told
+
+    def test_etm_knows_no_branch_to_an_exception_at_a_fragment_s_beginning(self):
+        first = bisect.bisect_left(range(8000), 2, key=lambda count: self.ended_at_once(count)[0])
+        self.assertEqual(self.ended_at_once(first - 1), (1, first - 1))
+        # The exception's own packets fill the first, then those of the last branch, then one before.
+        for count in range(first, first + 6):
+            self.assertEqual(self.ended_at_once(count), (2, count - 1))
 
     def test_before_the_clock_is_read_nothing_is_placed(self):
         self.log.entries = b""

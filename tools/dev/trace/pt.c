@@ -120,14 +120,20 @@ static void put_sync(struct unit *unit, uint64_t ip)
 	unit->since_sync = 0;
 }
 
-/* The unit goes off, though the CPU does not leave the kernel. */
-static void put_off(struct unit *unit, uint64_t ip)
+/* No more packets from here on. Where the CPU goes is not told. */
+static void put_end(struct unit *unit)
 {
 	struct pt_packet packet = { .type = ppt_tip_pgd };
 
 	packet.payload.ip.ipc = pt_ipc_suppressed;
-	put_ip(unit, ppt_fup, ip);
 	put(unit, &packet);
+}
+
+/* The unit goes off, though the CPU does not leave the kernel. */
+static void put_off(struct unit *unit, uint64_t ip)
+{
+	put_ip(unit, ppt_fup, ip);
+	put_end(unit);
 }
 
 /* The CPU is at a place that packets have told. */
@@ -163,11 +169,8 @@ static void on_enter(int cpu, uint64_t to)
 
 static void on_leave(int cpu, const struct insn *last)
 {
-	struct pt_packet packet = { .type = ppt_tip_pgd };
-
 	put_bits(&units[cpu]);
-	packet.payload.ip.ipc = pt_ipc_suppressed;
-	put(&units[cpu], &packet);
+	put_end(&units[cpu]);
 }
 
 static void on_lose(int cpu, uint64_t at)
