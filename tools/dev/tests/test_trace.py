@@ -872,7 +872,7 @@ class Job(unittest.TestCase):
     STUBS = r"""
 for name in modprobe sleep perf send_out sync taskset mkfifo rm \
 	load_begin load_end program_begin program_end tracer keys tail_call probes pass; do
-	eval "$name() { printf '%s ' $name \"\$@\" >&3; printf '\n' >&3; }"
+	eval "$name() { printf '%s\n' \"$name \$*\" >&3; }"
 done
 nproc() { echo 2; }
 uname() { echo x86_64; }
