@@ -1172,7 +1172,7 @@ class Programs(unittest.TestCase):
     def test_etm_knows_no_branch_to_an_exception_at_a_fragment_s_beginning(self):
         first = bisect.bisect_left(range(8000), 2, key=lambda count: self.ended_at_once(count)[0])
         self.assertEqual(self.ended_at_once(first - 1), (1, first - 1))
-        # The exception's own packets fill the first, then those of the last branch, then one before.
+        # The exception's own packets fill the first one; in later turns a branch before does.
         for count in range(first, first + 6):
             self.assertEqual(self.ended_at_once(count), (2, count - 1))
 
