@@ -147,7 +147,12 @@ class Traces(unittest.TestCase):
         full._traces(report, [*arches.ARCHES])
         self.assertEqual(
             [call.args[0] for call in report.step.call_args_list],
-            [f"{name}: the whole trace" for name in arches.ARCHES if name in trace.MACHINES],
+            [
+                f"{name}: {what}"
+                for name in arches.ARCHES
+                if name in trace.MACHINES
+                for what in ("the whole trace", "trace with QEMU 10")
+            ],
         )
 
     def test_it_is_all_of_it_and_beside_the_base_where_perf_decodes(self):

@@ -17,13 +17,14 @@ from unittest import mock
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from textpoke import arch as arches  # noqa: E402
+from textpoke import errors  # noqa: E402
 from textpoke.code import disasm  # noqa: E402
 from textpoke.errors import INFRA, Fail  # noqa: E402
 from textpoke.records import perfdata  # noqa: E402
 from textpoke.records.perfdata import Attribute, PerfData, Stream  # noqa: E402
 from textpoke.results import ktap  # noqa: E402
 from textpoke.results.ktap import Result  # noqa: E402
-from textpoke.trace import newer, trace, tracecolumns  # noqa: E402
+from textpoke.trace import newer, qemus, trace, tracecolumns  # noqa: E402
 from textpoke.trace.small import TYPE, Log, event, symbol, trailer  # noqa: E402
 
 CONVERSION = (4, 32, 1000)  # 2 ns for a tick of the clock, from 1000 on
@@ -507,20 +508,99 @@ class Qemu(unittest.TestCase):
         program = self.place / "qemu-program"
         program.write_text(f"#!/bin/sh\necho '{words}' >&2\nexit {status}\n")
         program.chmod(0o755)
-        trace._fits(program, "plugin.so")
+        qemus.fits(program, qemus.Plugin("11", Path("plugin.so")))
 
     def test_one_that_does_not_load_the_plugin_is_told_in_a_sentence(self):
-        self.fits(f"qemu: Could not load plugin plugin.so: {trace.LOADED} -1")
+        self.fits(f"qemu: Could not load plugin plugin.so: {qemus.LOADED} -1")
         with self.assertRaises(Fail) as failed:
             self.fits("a note\nqemu: plugin requires API version 7, but this supports only 8")
         self.assertEqual(
             failed.exception.message,
-            "the plugin of `make trace` is for QEMU 11, and trixie-backports has another by now: "
-            "change tools/dev/trace/qemu.h and plugin.c (qemu: plugin requires API version 7, but "
-            "this supports only 8)",
+            f"{self.place}/qemu-program does not load the plugin for QEMU 11: qemu: plugin "
+            "requires API version 7, but this supports only 8",
         )
         with self.assertRaisesRegex(Fail, "it says nothing, and exits with 3"):
             self.fits("", 3)
+
+    def chosen(self, asked=None, newest=None, fits=None):
+        """(the version, whose QEMU, what is said)"""
+        self.enterContext(mock.patch.object(qemus, "say", said := mock.Mock()))
+        for name, value in {
+            "build": lambda folder, qemu: qemus.Plugin(qemu, folder / qemu),
+            "_newest": mock.Mock(side_effect=newest, return_value="newest"),
+            "_installed": mock.Mock(side_effect=fits, return_value="installed"),
+        }.items():
+            self.enterContext(mock.patch.object(qemus, name, value))
+        arch, plugin = qemus.choose("x86", self.place, asked)
+        return plugin.qemu, arch, [call[0][0] for call in said.call_args_list]
+
+    def test_the_newest_is_chosen_if_it_can_be_had(self):
+        self.assertEqual(self.chosen(), ("11", "newest", []))
+        for code in (INFRA, errors.MISSING):
+            version, whose, said = self.chosen(newest=Fail(code, "it is another"))
+            self.assertEqual((version, whose), ("10", "installed"))
+            self.assertEqual(
+                said, ["there is no QEMU 11 to be had, so QEMU 10 is used: it is another"]
+            )
+        with self.assertRaisesRegex(Fail, "no room"):
+            self.chosen(newest=Fail(errors.USAGE, "no room"))
+        with self.assertRaisesRegex(Fail, "neither"):
+            self.chosen(newest=Fail(INFRA, "it is another"), fits=Fail(INFRA, "neither"))
+
+    def test_what_was_asked_for_is_taken_or_not_to_be_had(self):
+        self.assertEqual(self.chosen("10", newest=AssertionError), ("10", "installed", []))
+        with self.assertRaisesRegex(Fail, "it is another"):
+            self.chosen("11", newest=Fail(INFRA, "it is another"))
+
+
+class Vectors(unittest.TestCase):
+    """Where interrupts and exceptions lead."""
+
+    def lines(self, name, **found):
+        place = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        return qemus.write_vectors(name, found, place / "vectors").read_text().splitlines()
+
+    def test_x86_has_a_symbol_for_each_and_stubs_for_the_rest(self):
+        found = self.lines(
+            "x86",
+            irq_entries_start=0x1000,
+            spurious_entries_start=0x1000 + 204 * 16,
+            asm_exc_int3=0x3000,
+            asm_exc_nmi=0x3010,
+            asm_exc_page_fault=0x3020,
+            asm_sysvec_reboot=0x3030,
+            asm_load_gs_index=0x3040,
+            exc_int3=0x4000,
+        )
+        self.assertEqual(
+            sorted(found),
+            [
+                "1000 1cc0 10 0",
+                "1cc0 3000 10 0",
+                "3000 3001 1 2",
+                "3010 3011 1 0",
+                "3020 3021 1 1",
+                "3030 3031 1 0",
+            ],
+        )
+        narrow = self.lines("x86", irq_entries_start=0x1000, asm_exc_nmi=0x1000 + 204 * 8)
+        self.assertIn("1000 1660 8 0", narrow)
+
+    def test_arm64_has_those_of_the_kernel_twice_if_they_are_hardened(self):
+        self.assertEqual(
+            self.lines("arm64", vectors=0x800),
+            ["a00 a01 1 1", "a80 a81 1 0", "b00 b01 1 0", "b80 b81 1 0"],
+        )
+        self.assertEqual(len(self.lines("arm64", vectors=0x800, __bp_harden_el1_vectors=0x1000)), 8)
+
+    def test_riscv_has_one_and_power_a_table_that_is_there_twice(self):
+        self.assertEqual(self.lines("riscv", handle_exception=0x100), ["100 101 1 3"])
+        found = self.lines("powerpc", _text=0xC000000000000000)
+        for line in (
+            "c000000000000700 c000000000000701 1 1",
+            "c000000000004900 c000000000004901 1 0",
+        ):
+            self.assertIn(line, found)
 
 
 class Half(unittest.TestCase):
@@ -605,9 +685,14 @@ class Half(unittest.TestCase):
         }
         self.assertIn(
             f"clock={BASE + 0x40:x}",
-            trace.plugin_words(trace.MACHINES["powerpc"], names, "p", "f").split(","),
+            trace.plugin_words(
+                trace.MACHINES["powerpc"], names, qemus.Plugin("11", "p"), Path("f")
+            ).split(","),
         )
-        self.assertNotIn("clock=", trace.plugin_words(trace.MACHINES["x86"], names, "p", "f"))
+        self.assertNotIn(
+            "clock=",
+            trace.plugin_words(trace.MACHINES["x86"], names, qemus.Plugin("11", "p"), Path("f")),
+        )
 
     def test_what_is_executed_where_it_is_loaded_is_what_is_linked(self):
         names = {
@@ -618,7 +703,7 @@ class Half(unittest.TestCase):
         }
         self.assertIn(
             "low=80202000,text=ffffffff80002000,length=1000",
-            trace.plugin_words(trace.MACHINES["riscv"], names, "p", "f"),
+            trace.plugin_words(trace.MACHINES["riscv"], names, qemus.Plugin("11", "p"), Path("f")),
         )
         names = {
             "_text": 0xC000000000000000,
@@ -626,7 +711,12 @@ class Half(unittest.TestCase):
             "sched_clock": 1,
             "sys_sync": 1,
         }
-        self.assertIn("low=0,", trace.plugin_words(trace.MACHINES["powerpc"], names, "p", "f"))
+        self.assertIn(
+            "low=0,",
+            trace.plugin_words(
+                trace.MACHINES["powerpc"], names, qemus.Plugin("11", "p"), Path("f")
+            ),
+        )
 
     def test_a_cpu_that_is_not_known_can_be_told_of(self):
         line = f"cpu -1 code {BASE:x} time 2500 bytes 90"
@@ -801,7 +891,7 @@ class Columns(unittest.TestCase):
         (place / "trace/arm64/log").write_text("bulky")
         columns = [tracecolumns.Column("base", self.TEXT | {"wrong": 1}), seen.column("series")]
         for name, value in {
-            "tools": lambda name: own,
+            "tools": lambda name, qemu: own,
             "record": mock.Mock(),
             "encode": mock.Mock(),
             "see": lambda _: seen,
@@ -973,7 +1063,7 @@ def build(case):
     stub.write_text(ENCODER)
     sources = [trace.SOURCE / name for name in trace.PROGRAM if name != "pt.c"]
     subprocess.run(
-        ["gcc", *trace.WARNINGS, "-Werror", f"-I{trace.SOURCE}", *sources, stub, "-o", program],
+        ["gcc", *qemus.WARNINGS, "-Werror", f"-I{trace.SOURCE}", *sources, stub, "-o", program],
         check=True,
     )
     return program

@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from textpoke.trace import trace  # noqa: E402
+from textpoke.trace import qemus  # noqa: E402
 
 KERNEL = 0xFFFFFFFF80000000
 MARKER, CLOCK, CALLER = KERNEL + 0x1000, KERNEL + 0x2000, KERNEL + 0x3000
@@ -43,25 +43,67 @@ static struct qemu_plugin_register registers[32];
 static int nr_registers;
 static struct qemu_plugin_tb blocks[64];
 static int nr_blocks;
-static qemu_cb on_cpu;
-static qemu_translated_cb on_translated;
-static qemu_trap_cb on_trap;
-static void (*at_end)(void *data);
+static uint64_t stack[4];
 
-void qemu_plugin_register_vcpu_init_cb(uint64_t id, qemu_cb cb, void *data) { on_cpu = cb; }
+#if QEMU_API >= 7
+static qemu_cb cpu_cb;
+static qemu_translated_cb translated_cb;
+static qemu_trap_cb trap_cb;
+static void (*end_cb)(void *data);
+
+static void on_cpu(void) { cpu_cb(0, NULL); }
+static void on_translated(struct qemu_plugin_tb *tb) { translated_cb(tb, NULL); }
+static void on_trap(uint64_t from, uint64_t to) { trap_cb(0, 2, from, to, NULL); }
+static void at_end(void) { end_cb(NULL); }
+
+void qemu_plugin_register_vcpu_init_cb(uint64_t id, qemu_cb cb, void *data) { cpu_cb = cb; }
 void qemu_plugin_register_vcpu_tb_trans_cb(uint64_t id, qemu_translated_cb cb, void *data)
 {
-	on_translated = cb;
+	translated_cb = cb;
 }
 
 void qemu_plugin_register_vcpu_discon_cb(uint64_t id, int types, qemu_trap_cb cb, void *data)
 {
-	on_trap = cb;
+	trap_cb = cb;
 }
 
 void qemu_plugin_register_atexit_cb(uint64_t id, void (*cb)(void *data), void *data)
 {
-	at_end = cb;
+	end_cb = cb;
+}
+#else
+static void (*cpu_cb)(uint64_t id, unsigned int vcpu);
+static void (*translated_cb)(uint64_t id, struct qemu_plugin_tb *tb);
+static void (*end_cb)(uint64_t id, void *data);
+
+static void on_cpu(void) { cpu_cb(1, 0); }
+static void on_translated(struct qemu_plugin_tb *tb) { translated_cb(1, tb); }
+static void on_trap(uint64_t from, uint64_t to) { exit(4); }
+static void at_end(void) { end_cb(1, NULL); }
+
+void qemu_plugin_register_vcpu_init_cb(uint64_t id, void (*cb)(uint64_t id, unsigned int vcpu))
+{
+	cpu_cb = cb;
+}
+
+void qemu_plugin_register_vcpu_tb_trans_cb(uint64_t id,
+					   void (*cb)(uint64_t id, struct qemu_plugin_tb *tb))
+{
+	translated_cb = cb;
+}
+
+void qemu_plugin_register_atexit_cb(uint64_t id, void (*cb)(uint64_t id, void *data), void *data)
+{
+	end_cb = cb;
+}
+#endif
+
+/* The stack is all the memory that there is. */
+bool qemu_plugin_read_memory_vaddr(uint64_t addr, struct garray *into, size_t length)
+{
+	into->data = realloc(into->data, length);
+	memcpy(into->data, stack, length);
+	return true;
 }
 
 void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb, qemu_cb cb,
@@ -116,7 +158,9 @@ struct garray *qemu_plugin_get_registers(void)
 	int i;
 
 	for (i = 0; i < nr_registers; i++)
-		regs[i] = (struct qemu_register){ &registers[i], registers[i].name, "", false };
+		regs[i] = (struct qemu_register){
+			.handle = &registers[i], .name = registers[i].name
+		};
 	all->data = (char *)regs;
 	all->len = nr_registers;
 	return all;
@@ -152,7 +196,7 @@ static void translate(uint64_t addr, char *words)
 		}
 		addr += insn->size;
 	}
-	on_translated(tb, NULL);
+	on_translated(tb);
 }
 
 static void execute(uint64_t number, int insns)
@@ -180,47 +224,56 @@ int main(int argc, char **argv)
 			set(word, a);
 			continue;
 		}
+		if (!strcmp(what, "stack")) {
+			sscanf(line, "%*s %lx %lx", &stack[0], &stack[1]);
+			continue;
+		}
 		if (!begun)
-			on_cpu(0, NULL);
+			on_cpu();
 		begun = true;
 		if (!strcmp(what, "code") && sscanf(line, "%*s %llx %159s", &a, word) == 2)
 			translate(a, word);
 		else if (!strcmp(what, "run") && sscanf(line, "%*s %llx %llx", &a, &b) == 2)
 			execute(a, b);
 		else if (!strcmp(what, "trap") && sscanf(line, "%*s %llx %llx", &a, &b) == 2)
-			on_trap(0, 2, a, b, NULL);
+			on_trap(a, b);
 	}
-	at_end(NULL);
+	at_end();
 	return 0;
 }
 """
 
 
-PLACE = {}
+PROGRAMS = {}
 
 
 def setUpModule():
     place = Path(unittest.enterModuleContext(tempfile.TemporaryDirectory()))
-    source, PLACE["program"] = place / "qemu.c", place / "qemu"
+    source = place / "qemu.c"
     source.write_text(QEMU)
-    subprocess.run(
-        [
-            "gcc",
-            *trace.WARNINGS,
-            "-Werror",
-            f"-I{trace.SOURCE}",
-            trace.SOURCE / "plugin.c",
-            source,
-            "-o",
-            PLACE["program"],
-        ],
-        check=True,
-    )
+    for version in qemus.APIS:
+        PROGRAMS[version] = place / f"qemu{version}"
+        files, told = qemus.sources(version)
+        subprocess.run(
+            [
+                "gcc",
+                *qemus.WARNINGS,
+                "-Werror",
+                f"-I{qemus.SOURCE}",
+                told,
+                *(qemus.SOURCE / name for name in files),
+                source,
+                "-o",
+                PROGRAMS[version],
+            ],
+            check=True,
+        )
 
 
 class Guest(unittest.TestCase):
     """Code is numbered as it is translated: the marker is 0."""
 
+    qemu = "11"
     target, base = "riscv64", "mhartid"
     back, stack, result = "ra", "sp", "a0"
 
@@ -256,7 +309,7 @@ class Guest(unittest.TestCase):
 
     def start(self, *words):
         return subprocess.run(
-            [PLACE["program"], self.target, *words],
+            [PROGRAMS[self.qemu], self.target, *words],
             input="\n".join(self.lines) + "\n",
             text=True,
             check=False,
@@ -410,6 +463,90 @@ class Arm64(X86):
         self.set("x7", 4321)
         self.run_code(after)
         self.assertEqual([entry for entry in self.log() if entry[0] == TIME], [[TIME, 2, 2, 4321]])
+
+
+class Vectors(Guest):
+    """With QEMU 10, which does not tell of traps: they are known by where they lead."""
+
+    qemu = "10"
+    INTERRUPT, EXCEPTION, BEHIND, TOLD = range(4)
+    VECTOR = KERNEL + 0x5000
+
+    def setUp(self):
+        super().setUp()
+        self.lines[:0] = [f"set {name} 0" for name in ("rsp", "ELR_EL1", "srr0", "sepc", "scause")]
+
+    def words(self):
+        (self.folder / "vectors").write_text(self.vectors)
+        return [*super().words(), f"vectors={self.folder / 'vectors'}"]
+
+    def trapped(self, kind, *frame, registers=(), executed=1, target=None):
+        """The entries behind the marker: two instructions, of which the second may trap."""
+        self.target = target or self.target
+        self.vectors = f"{self.VECTOR:x} {self.VECTOR + 0x20:x} 10 {kind}\n"
+        code, vector = self.code(CALLER, NOP, NOP), self.code(self.VECTOR + 0x10)
+        behind = self.code(self.VECTOR + 0x14)
+        self.run_code(self.marker)
+        self.run_code(code, executed)
+        self.lines += [f"set {name} {value:x}" for name, value in registers]
+        if frame:
+            self.lines.append("stack " + " ".join(f"{word:x}" for word in frame))
+        self.run_code(vector)
+        self.run_code(behind)
+        return [
+            entry[:1] + entry[2:] if entry[0] == TRAP else entry
+            for entry in self.log()[2:]
+            if entry[0] in (TRAP, vector)
+        ], vector
+
+    def test_x86_says_on_its_stack_where_it_was(self):
+        for frame in ((CALLER + 4, 0x10), (0xE, CALLER + 4)):
+            for kind, count in ((self.INTERRUPT, 3), (self.EXCEPTION, 2)):
+                self.setUp()
+                found, vector = self.trapped(kind, *frame, executed=2, target="x86_64")
+                self.assertEqual(
+                    found, [[TRAP, kind, CALLER + 4, self.VECTOR + 0x10], [vector, count]]
+                )
+
+    def test_and_behind_a_breakpoint(self):
+        frame = (CALLER + 5, 0x10)
+        found, vector = self.trapped(self.BEHIND, *frame, executed=2, target="x86_64")
+        self.assertEqual(
+            found, [[TRAP, self.EXCEPTION, CALLER + 4, self.VECTOR + 0x10], [vector, 2]]
+        )
+
+    def test_others_say_so_in_a_register(self):
+        for target, name in (("aarch64", "ELR_EL1"), ("ppc64", "srr0")):
+            self.setUp()
+            found, vector = self.trapped(
+                self.INTERRUPT, registers=[(name, CALLER + 4)], target=target
+            )
+            self.assertEqual(
+                found, [[TRAP, self.INTERRUPT, CALLER + 4, self.VECTOR + 0x10], [vector, 2]]
+            )
+
+    def test_risc_v_has_one_vector_and_a_cause(self):
+        for cause, kind in ((1 << 63 | 5, self.INTERRUPT), (3, self.EXCEPTION)):
+            self.setUp()
+            registers = [("sepc", CALLER + 4), ("scause", cause)]
+            found, _ = self.trapped(self.TOLD, registers=registers)
+            self.assertEqual(found[0][:3], [TRAP, kind, CALLER + 4])
+
+    def test_what_comes_in_user_space_is_an_entry(self):
+        self.vectors = f"{self.VECTOR:x} {self.VECTOR + 1:x} 1 {self.INTERRUPT}\n"
+        user, vector = self.code(0x10000), self.code(self.VECTOR)
+        self.run_code(self.marker)
+        self.run_code(user)
+        self.run_code(vector)
+        self.run_code(vector)
+        self.assertEqual([entry[0] for entry in self.log()[2:]], [USER, 1, TRAP, 1])
+
+    def test_without_a_list_it_does_not_start(self):
+        self.vectors = ""
+        self.assertEqual(self.start(*self.words()), 3)
+        self.assertEqual(self.start(*super().words()), 3)
+        self.vectors = "ffffffff80005000 ffffffff80005001 one 0\n"
+        self.assertEqual(self.start(*self.words()), 3)
 
 
 del Guest

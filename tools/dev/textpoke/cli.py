@@ -31,6 +31,8 @@ VARIABLES = {
     "INITRD": "the initramfs to boot (default: our own)",
     "SMP": "how many CPUs the guest has (default: 2)",
     "APPEND": "more kernel parameters; after `--`, arguments of /init",
+    "QEMU": "the QEMU of `trace`: 11, of a newer Debian, or 10, which boots all other guests; not "
+    "from the environment (default: 11 if it can be had)",
     "QEMU_ARGS": "more arguments for QEMU",
     "TIMEOUT": "seconds until a guest counts as hung; of a test, if that is more than it has",
     "MINUTES": "how long torture goes on (default: 2), or fuzz (default: 10)",
@@ -48,7 +50,7 @@ VARIABLES = {
     "DRY": "1: only say what `apply` would do",
 }
 # Taken only as words of the command, or of make: other programs use variables of that name.
-ASKED = ("OUT", "DATA", "DEBUG", "COMPARE", "JOBS")
+ASKED = ("OUT", "DATA", "DEBUG", "COMPARE", "JOBS", "QEMU")
 HELP, VERSION_WORDS = ("-h", "--help"), ("--version", "-V")
 # Not for the programs we start: the kernel's own make would take them for its options.
 PRIVATE = (
@@ -232,7 +234,7 @@ COMMANDS = {
     "trace": Command(
         "hardware trace made under QEMU: is it decoded as it was executed, and do the records say "
         "what was?",
-        "ARCH KERNEL BASE KDIR APPEND TIMEOUT",
+        "ARCH KERNEL BASE KDIR APPEND QEMU TIMEOUT",
         _pass("trace.trace", "main"),
         True,
     ),

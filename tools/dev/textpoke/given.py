@@ -16,6 +16,7 @@ from .guests import boot, perf
 from .packages import deb
 from .series import base as bases
 from .series import mails, patches
+from .trace import qemus
 
 # More than 64 are more than our kernels take; QEMU lets them take turns.
 MOST_CPUS = 64
@@ -180,6 +181,16 @@ def compare(_, options):
         benchfile.read(named, options.arch)
 
 
+def qemu(_, options):
+    """One for which there is a plugin."""
+    if (version := options.get("QEMU")) and version not in qemus.APIS:
+        raise Fail(
+            USAGE,
+            f"QEMU={version} has no plugin of ours: use QEMU={' or QEMU='.join(qemus.APIS)}, or "
+            "leave it out",
+        )
+
+
 def _flag(name):
     return lambda _, options: options.flag(name)
 
@@ -194,6 +205,7 @@ CHECKS = {
     "KDIR": kernel_folder,
     "SMP": cpus,
     "INITRD": initrd,
+    "QEMU": qemu,
     "QEMU_ARGS": words,
     "OUT": out,
     "DATA": data,

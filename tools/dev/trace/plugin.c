@@ -3,7 +3,8 @@
  * A plugin for QEMU that logs what the CPUs of a guest execute in the kernel,
  * from the first to the second call of a function: see log.h.
  *
- *	-plugin plugin.so,out=DIR,marker=ADDR,low=PHYS,text=ADDR,length=BYTES[,clock=ADDR]
+ *	-plugin plugin.so,out=DIR,marker=ADDR,low=PHYS,text=ADDR,length=BYTES
+ *		[,clock=ADDR][,vectors=FILE]
  *
  * marker	the function
  * low, text	where the kernel's text is mapped at its physical address while
@@ -11,6 +12,7 @@
  * clock	the function that tells the kernel the time, in ns, where what
  *		CPUs count is too coarse, or perf does not say what it has to do
  *		with the time; else reads of the CPUs' own clock are logged
+ * vectors	where interrupts and exceptions lead, if QEMU does not tell of them
  *
  * It is for CPUs that take turns, with -icount: then callbacks come in the
  * order of execution, no two at a time, and the guest's clock counts
@@ -23,15 +25,13 @@
 #include <string.h>
 
 #include "log.h"
+#include "plugin.h"
 #include "qemu.h"
 
-#define EXPORT		__attribute__((visibility("default")))
 #define UPPER		(1ull << 63)
 #define CPUS		64
 #define LONGEST		16
 #define CALLS		16
-
-EXPORT int qemu_plugin_version = QEMU_API;
 
 /* An architecture: how its clock is read, and which registers have what. */
 struct target {
@@ -42,7 +42,6 @@ struct target {
 	bool halves;		/* lower and upper half of it, in two of them */
 	int (*reads_clock)(const uint8_t *code, size_t length);
 	bool (*repeats)(uint8_t first);
-	bool traps_twice;	/* an exception is announced, then delivered */
 	const char *call[3];	/* what a call has: see enum */
 	uint64_t local;		/* where in a function calls from nearby enter it, too */
 };
@@ -55,6 +54,7 @@ struct code {
 	uint64_t last;		/* its last instruction */
 	uint32_t number;
 	int clock;		/* 1 + the register into which that reads it; 0: it does not */
+	const struct vector *vector;	/* that begins here, if QEMU does not tell of traps */
 	bool repeats;		/* a string instruction: QEMU enters it for each of its steps */
 };
 
@@ -86,7 +86,7 @@ static struct call {
 } calls[CALLS];
 static unsigned int next_call;
 
-static bool logging, excepted;
+static bool logging;
 static const struct code *repeating;	/* what was written last, if it is such */
 static uint64_t count;
 static uint32_t blocks;
@@ -117,7 +117,7 @@ static int arm64_reads_clock(const uint8_t *code, size_t length)
 static const struct target targets[] = {
 	{ .name = "x86_64", .base = { "gs_base", "k_gs_base" },
 	  .clock = { "rax", "rdx" }, .halves = true,
-	  .reads_clock = x86_reads_clock, .repeats = x86_repeats, .traps_twice = true },
+	  .reads_clock = x86_reads_clock, .repeats = x86_repeats },
 	{ .name = "aarch64", .base = { "TPIDR_EL1" }, .reads_clock = arm64_reads_clock,
 	  .clock = {
 	    "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10",
@@ -144,7 +144,7 @@ static void put_words(uint32_t what, const uint64_t *words)
 	fwrite(words, sizeof(*words), log_words(what), set.log);
 }
 
-static uint64_t read_register(struct qemu_plugin_register *handle)
+uint64_t plugin_read_register(struct qemu_plugin_register *handle)
 {
 	uint64_t value = 0;
 
@@ -158,12 +158,12 @@ static uint64_t read_register(struct qemu_plugin_register *handle)
 /* A CPU that has just come up has a base of its own only after a while. */
 static uint64_t read_base(void)
 {
-	uint64_t value = read_register(base[0]);
+	uint64_t value = plugin_read_register(base[0]);
 
 	if (target->numbered)
 		return base[0] ? value | UPPER : 0;
 	if (!(value & UPPER) && base[1])
-		value = read_register(base[1]);
+		value = plugin_read_register(base[1]);
 	return value & UPPER ? value : 0;
 }
 
@@ -197,9 +197,9 @@ static void note_time(void)
 
 	if (!now->clock || now->last != now->clock_addr)
 		return;
-	words[1] = read_register(clock_regs[now->clock - 1]);
+	words[1] = plugin_read_register(clock_regs[now->clock - 1]);
 	if (target->halves)
-		words[1] = (uint32_t)words[1] | read_register(clock_regs[now->clock]) << 32;
+		words[1] = (uint32_t)words[1] | plugin_read_register(clock_regs[now->clock]) << 32;
 	put_words(LOG_TIME, words);
 }
 
@@ -215,7 +215,8 @@ static struct call *find_call(uint64_t back, uint64_t stack)
 
 static void note_call(void)
 {
-	struct call call = { read_register(call_regs[BACK]), read_register(call_regs[STACK]) };
+	struct call call = { plugin_read_register(call_regs[BACK]),
+			     plugin_read_register(call_regs[STACK]) };
 
 	if (!find_call(call.back, call.stack))
 		calls[next_call++ % CALLS] = call;
@@ -223,13 +224,13 @@ static void note_call(void)
 
 static void note_return(uint64_t addr)
 {
-	struct call *call = find_call(addr, read_register(call_regs[STACK]));
+	struct call *call = find_call(addr, plugin_read_register(call_regs[STACK]));
 	uint64_t words[2] = { count };
 
 	if (!call)
 		return;
 	*call = (struct call){ };
-	words[1] = read_register(call_regs[RESULT]);
+	words[1] = plugin_read_register(call_regs[RESULT]);
 	put_words(LOG_TIME, words);
 }
 
@@ -267,6 +268,24 @@ static void note_marker(void)
 	fflush(set.blocks);
 }
 
+/* An instruction that does not retire is left out again. */
+void plugin_trap(int kind, uint64_t from, uint64_t to)
+{
+	uint64_t words[3] = { kind, from, to };
+
+	if (!logging)
+		return;
+	note_cpu(false);
+	if (kind == TRAP_EXCEPTION && from == now->last) {
+		now->last = 0;
+		count--;
+	}
+	note_time();
+	now->clock = 0;
+	now->in_user = false;
+	put_words(LOG_TRAP, words);
+}
+
 static void on_kernel(unsigned int vcpu, void *data)
 {
 	struct code *code = data;
@@ -278,6 +297,8 @@ static void on_kernel(unsigned int vcpu, void *data)
 	note_cpu(false);
 	if (repeating == code)
 		return;
+	if (code->vector && !now->in_user)
+		vector_entered(code->vector, code->addr);
 	note_time();
 	note_place(code->addr);
 	put(code->number);
@@ -306,35 +327,6 @@ static void on_insn(unsigned int vcpu, void *data)
 	now->count = ++count;
 }
 
-/*
- * An instruction that does not retire is left out again. A delivery after an
- * announcement is an exception, whatever it is called.
- */
-static void on_trap(unsigned int vcpu, int type, uint64_t from, uint64_t to,
-		    void *data)
-{
-	uint64_t words[3] = { TRAP_INTERRUPT, from, to };
-
-	if (!logging)
-		return;
-	if (target->traps_twice && type == QEMU_EXCEPTION) {
-		excepted = true;
-		return;
-	}
-	note_cpu(false);
-	if (type == QEMU_EXCEPTION || excepted) {
-		words[0] = TRAP_EXCEPTION;
-		if (from == now->last) {
-			now->last = 0;
-			count--;
-		}
-	}
-	excepted = false;
-	note_time();
-	now->clock = 0;
-	now->in_user = false;
-	put_words(LOG_TRAP, words);
-}
 
 static bool is_kernel(uint64_t *addr)
 {
@@ -379,7 +371,7 @@ static void watch_insns(struct qemu_plugin_tb *tb)
 	}
 }
 
-static void on_translated(struct qemu_plugin_tb *tb, void *data)
+void plugin_translated(struct qemu_plugin_tb *tb)
 {
 	uint64_t addr = qemu_plugin_tb_vaddr(tb);
 	struct code *code;
@@ -388,6 +380,7 @@ static void on_translated(struct qemu_plugin_tb *tb, void *data)
 		code = malloc(sizeof(*code));
 		code->addr = addr;
 		code->number = blocks++;
+		code->vector = vector_at(addr);
 		write_block(tb, code);
 		qemu_plugin_register_vcpu_tb_exec_cb(tb, on_kernel,
 						     QEMU_READS_REGS, code);
@@ -412,20 +405,21 @@ static void take_registers(const struct qemu_register *reg, const char *const *n
 			into[i] = reg->handle;
 }
 
-static void on_cpu(unsigned int vcpu, void *data)
+void plugin_cpu(void)
 {
 	struct garray *all = qemu_plugin_get_registers();
 	struct qemu_register *regs = (struct qemu_register *)all->data;
 	unsigned int i;
 
 	for (i = 0; i < all->len; i++) {
+		vector_take_register(&regs[i]);
 		take_registers(&regs[i], target->base, 2, base);
 		take_registers(&regs[i], target->clock, 32, clock_regs);
 		take_registers(&regs[i], target->call, 3, call_regs);
 	}
 }
 
-static void on_exit_of_qemu(void *data)
+void plugin_end(void)
 {
 	fclose(set.log);
 	fclose(set.blocks);
@@ -459,6 +453,8 @@ static int take_argument(const char *word)
 		set.length = strtoull(value, NULL, 16);
 	} else if (!strncmp(word, "clock=", 6)) {
 		set.clock = strtoull(value, NULL, 16);
+	} else if (!strncmp(word, "vectors=", 8)) {
+		return vector_read(value);
 	} else {
 		return -1;
 	}
@@ -475,8 +471,7 @@ static const struct target *find_target(const char *name)
 	return NULL;
 }
 
-EXPORT int qemu_plugin_install(uint64_t id, const struct qemu_info *info,
-			       int argc, char **argv)
+int plugin_install(const struct qemu_info *info, int argc, char **argv)
 {
 	int i;
 
@@ -489,10 +484,5 @@ EXPORT int qemu_plugin_install(uint64_t id, const struct qemu_info *info,
 	if (!target->reads_clock && !set.clock)
 		return -1;
 	scratch = g_byte_array_new();
-	qemu_plugin_register_vcpu_init_cb(id, on_cpu, NULL);
-	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translated, NULL);
-	qemu_plugin_register_vcpu_discon_cb(id, QEMU_INTERRUPT | QEMU_EXCEPTION,
-					    on_trap, NULL);
-	qemu_plugin_register_atexit_cb(id, on_exit_of_qemu, NULL);
 	return 0;
 }

@@ -23,7 +23,7 @@ from ..results.ktap import PASSED, Result
 from ..results.report import Named as Steps, Picked as Kept
 from ..series import base as bases
 from ..series import patches, series
-from ..trace import trace
+from ..trace import qemus, trace
 from . import cases, check, coverage, elsewhere, fuzz, suites
 
 # Packages that only kernels and tools of other kinds want.
@@ -265,6 +265,12 @@ def _traces(report, names):
             trace.whole,
             name,
             parts=functools.partial(trace.whole_parts, name),
+        )
+        report.step(
+            f"{name}: trace with QEMU {qemus.INSTALLED}",
+            trace.installed,
+            name,
+            parts=functools.partial(trace.parts, name),
         )
 
 

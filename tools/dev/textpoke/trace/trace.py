@@ -18,14 +18,13 @@ import bisect
 import re
 import shutil
 import struct
-import subprocess
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from .. import arch as arches
 from .. import host, paths
 from ..code.disasm import addresses
-from ..errors import INFRA, OK, USAGE, Fail
+from ..errors import OK, USAGE, Fail
 from ..guests import boot, initramfs, kernel, perf, tests
 from ..pages import markup
 from ..records import perfdata, replay, run
@@ -33,25 +32,12 @@ from ..results import made
 from ..results.ktap import FAILED, PASSED, Result
 from ..results.report import Report, named
 from ..say import output, say
-from ..say import run as command
 from ..series import base as bases
-from . import lister, newer, tracecolumns, tracepage
+from . import lister, newer, qemus, tracecolumns, tracepage
 
-SOURCE = paths.DEV / "trace"
+SOURCE = qemus.SOURCE
 JOB = initramfs.GUEST / "trace.sh"
 WHERE = "/tmp/trace"  # in the guest
-# The one place where the QEMU is chosen. The plugin is written for version 7 of its interface,
-# which has callbacks for exceptions; QEMU 10 has not. It changes between releases: see
-# tools/dev/trace/qemu.h. What has fitted once is kept in the cache.
-QEMU = "11"
-SUITES = ("trixie-backports", "trixie")
-PACKAGES = {
-    "x86": ("qemu-system-x86",),
-    "arm64": ("qemu-system-arm",),
-    "riscv": ("qemu-system-riscv",),
-    "powerpc": ("qemu-system-ppc",),
-}
-DATA = ("qemu", "seabios")  # folders of what QEMU loads itself
 LIBIPT, LIBIPT_SUITE = ("libipt-dev", "libipt2"), "bookworm"
 PROGRAM = (
     "trace.c",
@@ -65,7 +51,6 @@ PROGRAM = (
     "walk.c",
     "x86.c",
 )
-WARNINGS = ("-Wall", "-Wextra", "-Wno-unused-parameter")
 # The same instructions each time: the guest's clock begins at the same moment, and passes with
 # them.
 REPEATABLE = f"{boot.COUNTED} -rtc base=2024-01-01T00:00:00,clock=vm -seed 1"
@@ -184,80 +169,20 @@ def parse(text):
 # Programs
 
 
-def _newer_than(target, sources):
-    return target.exists() and all(
-        target.stat().st_mtime >= source.stat().st_mtime for source in sources
-    )
-
-
-def _compile(target, *words):
-    """A program of ours, made again if any of the sources is newer."""
-    if not _newer_than(target, [*SOURCE.iterdir(), Path(__file__)]):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        command(
-            ["gcc", "-O2", *WARNINGS, *words, "-o", target],
-            log=paths.LOGS / f"trace-{target.name}.log",
-            what=f"building {target.name}",
-        )
-    return target
-
-
-def _build_plugin(folder):
-    return _compile(
-        folder / "plugin.so", "-shared", "-fPIC", "-fvisibility=hidden", SOURCE / "plugin.c"
-    )
-
-
 def build_program(folder):
     """The one with the encoders, which is linked with libipt."""
     libipt = host.unpack_foreign(
         LIBIPT, newer.DEBARCH, LIBIPT_SUITE, paths.BUILD / "foreign/libipt"
     )
     library = libipt / "usr/lib" / newer.TRIPLET
-    return _compile(
+    return qemus.compiled(
         folder / "trace",
+        PROGRAM,
         f"-I{libipt}/usr/include",
-        *(SOURCE / name for name in PROGRAM),
         f"-L{library}",
         f"-Wl,-rpath,{library}",
         "-lipt",
     )
-
-
-# What QEMU says when it has loaded the plugin, which does nothing without its words.
-LOADED = "qemu_plugin_install returned error code"
-
-
-def _fits(program, plugin):
-    """Fails with a sentence if a QEMU does not load the plugin."""
-    words = [program, "-machine", "none", "-display", "none", "-plugin", plugin]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    if LOADED in done.stderr:
-        return
-    said = done.stderr.strip().splitlines() or [
-        f"it says nothing, and exits with {done.returncode}"
-    ]
-    raise Fail(
-        INFRA,
-        f"the plugin of `make trace` is for QEMU {QEMU}, and {SUITES[0]} has another by now: "
-        f"change tools/dev/trace/qemu.h and plugin.c ({said[-1]})",
-    )
-
-
-def _qemu(arch, plugin):
-    """The architecture with that QEMU."""
-
-    def start(folder):
-        data = [word for name in DATA for word in ("-L", folder / "usr/share" / name)]
-        return newer.starter(folder, arch.qemu, *data)
-
-    folder = newer.unpack(
-        PACKAGES[arch.name],
-        SUITES,
-        paths.BUILD / "foreign" / f"qemu-{arch.name}",
-        lambda folder: _fits(start(folder), plugin),
-    )
-    return replace(arch, qemu=str(start(folder)))
 
 
 @dataclass(frozen=True)
@@ -265,7 +190,7 @@ class Tools:
     """All that a run needs besides a kernel."""
 
     arch: arches.Arch
-    plugin: Path
+    plugin: qemus.Plugin
     program: Path
     guest_perf: dict
     perf: Path | None  # that decodes
@@ -275,14 +200,14 @@ class Tools:
         return MACHINES[self.arch.name]
 
 
-def tools(name):
-    """Everything is built or fetched."""
+def tools(name, qemu=None):
+    """Everything is built or fetched; qemu: the version, if it is to be that."""
     folder = paths.BUILD / "trace/bin"
     host.need(*host.BUILD)
     decoder = perf.build_host_perf() if MACHINES[name].unit else None
-    plugin = _build_plugin(folder)
+    arch, plugin = qemus.choose(name, folder, qemu)
     return Tools(
-        _qemu(arches.get(name), plugin),
+        arch,
         plugin,
         build_program(folder),
         perf.build_guest_perf(name),
@@ -310,7 +235,8 @@ def plugin_words(machine, found, plugin, folder):
     }
     if machine.clock:
         words["clock"] = f"{found[machine.clock]:x}"
-    return ",".join([str(plugin), *(f"{name}={value}" for name, value in words.items())])
+    words["vectors"] = folder / "vectors"
+    return ",".join([str(plugin.path), *(f"{name}={value}" for name, value in words.items())])
 
 
 def _loader(own, kdir):
@@ -336,7 +262,9 @@ def record(own, kdir, folder, timeout=TIMEOUT, append="", size=SHORT):
         args=[WHERE, size.turns, *size.more],
         kdir=kdir,
     )
-    words = plugin_words(own.machine, symbols(kdir), own.plugin, folder)
+    found = symbols(kdir)
+    qemus.write_vectors(own.arch.name, found, folder / "vectors")
+    words = plugin_words(own.machine, found, own.plugin, folder)
     result = boot.boot(
         own.arch,
         kdir,
@@ -1030,9 +958,9 @@ def judge_columns(machine, columns):
 # The commands
 
 
-def results(name, kdir, timeout=TIMEOUT, append="", base=False, size=SHORT):
-    """All results of an architecture; base: with the base beside it."""
-    own, folder = tools(name), paths.BUILD / "trace" / name
+def results(name, kdir, timeout=TIMEOUT, append="", base=False, size=SHORT, qemu=None):
+    """All results of an architecture; base: with the base beside it; qemu: with that version."""
+    own, folder = tools(name, qemu), paths.BUILD / "trace" / name
     host.room(paths.BUILD, ROOM * (1 + base) * size.turns, "the log of a guest")
     say("tracing a guest")
     seen = see(encode(own, folder, record(own, kdir, folder, timeout, append, size)))
@@ -1083,6 +1011,12 @@ def whole(name):
     yield from _titled(name, "the whole trace", found)
 
 
+def installed(name):
+    """The short trace with the QEMU that boots all other guests, for `make check-full`."""
+    found = results(name, kernel.build_kernel(name), qemu=qemus.INSTALLED)
+    yield from _titled(name, f"trace with QEMU {qemus.INSTALLED}", found)
+
+
 def parts(name):
     """What that is made from: see made.py."""
     return [
@@ -1116,7 +1050,15 @@ def main(options):
         f"{name}: trace",
         lambda: named(
             name,
-            results(name, kdir, timeout, options.get("APPEND", ""), options.flag("BASE"), LONG),
+            results(
+                name,
+                kdir,
+                timeout,
+                options.get("APPEND", ""),
+                options.flag("BASE"),
+                LONG,
+                options.get("QEMU"),
+            ),
         ),
     )
     return report.end()
