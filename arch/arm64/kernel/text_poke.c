@@ -147,24 +147,24 @@ void arch_text_poke_trap(const struct text_poke_site *site, void *unit)
 	memcpy(unit, &brk, sizeof(brk));
 }
 
+static bool is_conditional(u32 insn)
+{
+	return aarch64_insn_is_bcond(insn) ||
+	       aarch64_insn_is_cbz(insn) || aarch64_insn_is_cbnz(insn) ||
+	       aarch64_insn_is_tbz(insn) || aarch64_insn_is_tbnz(insn);
+}
+
 /*
  * Is @insn one of those that B2.2.5 lists?  B.cond is, but not BC.cond.  If not,
  * no CPU may execute it while it is stored, or while anything is stored over it.
  */
 bool arch_text_poke_listed(u32 insn)
 {
+	bool is_bc = aarch64_insn_is_bcond(insn) && (insn & BIT(4));
+
 	return insn == aarch64_insn_gen_nop() || aarch64_insn_is_brk(insn) ||
 	       aarch64_insn_is_b(insn) || aarch64_insn_is_bl(insn) ||
-	       (aarch64_insn_is_bcond(insn) && !(insn & BIT(4))) ||
-	       aarch64_insn_is_cbz(insn) || aarch64_insn_is_cbnz(insn) ||
-	       aarch64_insn_is_tbz(insn) || aarch64_insn_is_tbnz(insn);
-}
-
-static bool is_conditional(u32 insn)
-{
-	return aarch64_insn_is_bcond(insn) ||
-	       aarch64_insn_is_cbz(insn) || aarch64_insn_is_cbnz(insn) ||
-	       aarch64_insn_is_tbz(insn) || aarch64_insn_is_tbnz(insn);
+	       (is_conditional(insn) && !is_bc);
 }
 
 bool arch_text_poke_guardable(const struct text_poke_site *site)

@@ -255,6 +255,25 @@ static void probes_that_cannot_be_disabled_stay_enabled(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, site_is_nop());
 	unregister_kprobe(&probe);
 }
+
+/* One that takes over what could not be removed; its breakpoint then stays, too. */
+static void disabled_probes_stay_disabled(struct kunit *test)
+{
+	struct kprobe probe = probe_of_site(true);
+
+	KUNIT_ASSERT_EQ(test, 0, register_kprobe(&probe));
+	unregister_failing(&probe);
+	probe = probe_of_site(true);
+	probe.flags = KPROBE_FLAG_DISABLED;
+	KUNIT_ASSERT_EQ(test, 0, register_kprobe(&probe));
+	expect_hit(test, 0);
+	text_poke_fail_at(TEXT_POKE_FAULT_MAP, 0);
+	KUNIT_EXPECT_NE(test, 0, disable_kprobe(&probe));
+	text_poke_fail_no_more();
+	expect_hit(test, 0);
+	unregister_kprobe(&probe);
+	KUNIT_EXPECT_TRUE(test, site_is_nop());
+}
 #endif /* CONFIG_KPROBES */
 
 #if defined(CONFIG_OPTPROBES) && defined(TEXT_POKE_TEST_MOVED)
@@ -380,6 +399,7 @@ static struct kunit_case user_cases[] = {
 	KUNIT_CASE(probes_that_stay_harm_nobody),
 	KUNIT_CASE(probes_that_cannot_be_armed_are_refused),
 	KUNIT_CASE(probes_that_cannot_be_disabled_stay_enabled),
+	KUNIT_CASE(disabled_probes_stay_disabled),
 #endif
 #if defined(CONFIG_OPTPROBES) && defined(TEXT_POKE_TEST_MOVED)
 	KUNIT_CASE(probed_instructions_move_the_stack),
