@@ -623,61 +623,59 @@ static int poker_prepare(void)
 	return put(POKER "/cpu.max", POKER_QUOTA, 0);
 }
 
-/* Turn a knob from a process of its own, which goes into the group first. */
-static int turn_throttled(const struct knob *k)
+/* Turn the tracer from a process of its own, which goes into the group first. */
+static int turn_throttled(void)
 {
 	int status = -1;
 	pid_t pid = fork();
 
 	if (!pid)
 		_exit(put(POKER "/cgroup.procs", "0", 0) ||
-		      put(k->path, k->on, 0) || put(k->path, k->off, 0));
+		      put(tracer.path, tracer.on, 0) || put(tracer.path, tracer.off, 0));
 	waitpid(pid, &status, 0);
 	return status;
 }
 
 /* What one traced call takes when nothing else happens. */
-static long long usual_call(const struct knob *k)
+static long long usual_call(void)
 {
 	long long began;
 
-	put(k->path, k->on, 0);
+	put(tracer.path, tracer.on, 0);
 	began = now();
 	for (int i = 0; i < CALLS; i++) {
 		now();
 		syscall(SYS_getppid);
 	}
 	began = now() - began;
-	put(k->path, k->off, 0);
+	put(tracer.path, tracer.off, 0);
 	return began / CALLS;
 }
 
 static void filter(int functions);
 
-static void throttled(const char *name, const struct knob *k, int times)
+/* Once: it takes a hundred times as long as its work. */
+static void throttled(void)
 {
-	current = name;
 	filter(POKER_FUNCTIONS);
 	put(TRACING "set_ftrace_filter", CALLED "\n", O_APPEND);
-	caller.usual = usual_call(k);
-	while (times--) {
-		caller_start();
-		if (turn_throttled(k))
-			fprintf(stderr, "bench: the poker has failed\n");
-		caller_stop();
-		say("longest", caller.longest);
-		say("lost", caller.lost);
-	}
+	caller.usual = usual_call();
+	caller_start();
+	if (turn_throttled())
+		fprintf(stderr, "bench: the poker has failed\n");
+	caller_stop();
+	say("longest", caller.longest);
+	say("lost", caller.lost);
 	filter(0);
 }
 
-/* Once: it takes a hundred times as long as its work. */
 static void throttled_case(const char *name)
 {
+	current = name;
 	if (poker_prepare())
 		perror("bench: no group for the poker");
 	else
-		throttled(name, &tracer, 1);
+		throttled();
 }
 
 /* The cases */
