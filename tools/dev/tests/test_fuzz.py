@@ -489,10 +489,16 @@ class Judged(unittest.TestCase):
                 silent[f"broken file: {bad.name}"], FAILED if bad.says else PASSED, bad.name
             )
         said = (
-            f"exit status 0 {fuzz.BROKEN} {fuzz.NOWHERE} has 1 of 2 bytes of data "
-            "There is no copy of the kernel exit status 1"
+            f"{fuzz.BROKEN} {fuzz.NOWHERE} has 1 of 2 bytes of data There is no copy of the kernel "
+            "exit status 1\n"
         )
-        self.assertEqual(set(self.bad(said).values()), {PASSED})
+        fine = {f"broken file: {bad.name}" for bad in fuzz.BAD if bad.says == fuzz.FINE}
+        for name, status in self.bad(said).items():
+            self.assertEqual(status, FAILED if name in fine else PASSED, name)
+        for words in ("", "a note\nThere is no copy of the kernel: see perf record\n"):
+            good = self.bad(f"{words}exit status 0\n")
+            self.assertEqual({good[name] for name in fine}, {PASSED})
+        self.assertEqual({self.bad("a note\nexit status 0\n")[name] for name in fine}, {FAILED})
         self.assertEqual(set(self.bad("", fuzz.wrong(ASAN, -6)).values()), {FAILED})
 
 
