@@ -679,20 +679,17 @@ class Half(unittest.TestCase):
         for name, machine in trace.MACHINES.items():
             self.assertEqual(bool(machine.clock), not machine.unit, name)
 
+    def told(self, name, found):
+        """The words of the plugin, of a kernel with these symbols."""
+        plugin = qemus.Plugin("11", "p")
+        return trace.plugin_words(trace.MACHINES[name], found, plugin, "f", "v")
+
     def test_the_plugin_is_told_of_the_clock_where_it_has_to_be(self):
         names = {"_text": BASE, "_end": BASE + 0x100, "sched_clock": BASE + 0x40} | {
             machine.marker: BASE + 8 for machine in trace.MACHINES.values()
         }
-        self.assertIn(
-            f"clock={BASE + 0x40:x}",
-            trace.plugin_words(
-                trace.MACHINES["powerpc"], names, qemus.Plugin("11", "p"), Path("f")
-            ).split(","),
-        )
-        self.assertNotIn(
-            "clock=",
-            trace.plugin_words(trace.MACHINES["x86"], names, qemus.Plugin("11", "p"), Path("f")),
-        )
+        self.assertIn(f"clock={BASE + 0x40:x}", self.told("powerpc", names).split(","))
+        self.assertNotIn("clock=", self.told("x86", names))
 
     def test_what_is_executed_where_it_is_loaded_is_what_is_linked(self):
         names = {
@@ -703,7 +700,7 @@ class Half(unittest.TestCase):
         }
         self.assertIn(
             "low=80202000,text=ffffffff80002000,length=1000",
-            trace.plugin_words(trace.MACHINES["riscv"], names, qemus.Plugin("11", "p"), Path("f")),
+            self.told("riscv", names),
         )
         names = {
             "_text": 0xC000000000000000,
@@ -711,12 +708,7 @@ class Half(unittest.TestCase):
             "sched_clock": 1,
             "sys_sync": 1,
         }
-        self.assertIn(
-            "low=0,",
-            trace.plugin_words(
-                trace.MACHINES["powerpc"], names, qemus.Plugin("11", "p"), Path("f")
-            ),
-        )
+        self.assertIn("low=0,", self.told("powerpc", names))
 
     def test_a_cpu_that_is_not_known_can_be_told_of(self):
         line = f"cpu -1 code {BASE:x} time 2500 bytes 90"

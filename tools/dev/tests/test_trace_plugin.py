@@ -469,7 +469,6 @@ class Vectors(Guest):
     """With QEMU 10, which does not tell of traps: they are known by where they lead."""
 
     qemu = "10"
-    INTERRUPT, EXCEPTION, BEHIND, TOLD = range(4)
     VECTOR = KERNEL + 0x5000
 
     def setUp(self):
@@ -501,7 +500,7 @@ class Vectors(Guest):
 
     def test_x86_says_on_its_stack_where_it_was(self):
         for frame in ((CALLER + 4, 0x10), (0xE, CALLER + 4)):
-            for kind, count in ((self.INTERRUPT, 3), (self.EXCEPTION, 2)):
+            for kind, count in ((qemus.INTERRUPT, 3), (qemus.EXCEPTION, 2)):
                 self.setUp()
                 found, vector = self.trapped(kind, *frame, executed=2, target="x86_64")
                 self.assertEqual(
@@ -510,30 +509,30 @@ class Vectors(Guest):
 
     def test_and_behind_a_breakpoint(self):
         frame = (CALLER + 5, 0x10)
-        found, vector = self.trapped(self.BEHIND, *frame, executed=2, target="x86_64")
+        found, vector = self.trapped(qemus.BEHIND, *frame, executed=2, target="x86_64")
         self.assertEqual(
-            found, [[TRAP, self.EXCEPTION, CALLER + 4, self.VECTOR + 0x10], [vector, 2]]
+            found, [[TRAP, qemus.EXCEPTION, CALLER + 4, self.VECTOR + 0x10], [vector, 2]]
         )
 
     def test_others_say_so_in_a_register(self):
         for target, name in (("aarch64", "ELR_EL1"), ("ppc64", "srr0")):
             self.setUp()
             found, vector = self.trapped(
-                self.INTERRUPT, registers=[(name, CALLER + 4)], target=target
+                qemus.INTERRUPT, registers=[(name, CALLER + 4)], target=target
             )
             self.assertEqual(
-                found, [[TRAP, self.INTERRUPT, CALLER + 4, self.VECTOR + 0x10], [vector, 2]]
+                found, [[TRAP, qemus.INTERRUPT, CALLER + 4, self.VECTOR + 0x10], [vector, 2]]
             )
 
     def test_risc_v_has_one_vector_and_a_cause(self):
-        for cause, kind in ((1 << 63 | 5, self.INTERRUPT), (3, self.EXCEPTION)):
+        for cause, kind in ((1 << 63 | 5, qemus.INTERRUPT), (3, qemus.EXCEPTION)):
             self.setUp()
             registers = [("sepc", CALLER + 4), ("scause", cause)]
-            found, _ = self.trapped(self.TOLD, registers=registers)
+            found, _ = self.trapped(qemus.TOLD, registers=registers)
             self.assertEqual(found[0][:3], [TRAP, kind, CALLER + 4])
 
     def test_what_comes_in_user_space_is_an_entry(self):
-        self.vectors = f"{self.VECTOR:x} {self.VECTOR + 1:x} 1 {self.INTERRUPT}\n"
+        self.vectors = f"{self.VECTOR:x} {self.VECTOR + 1:x} 1 {qemus.INTERRUPT}\n"
         user, vector = self.code(0x10000), self.code(self.VECTOR)
         self.run_code(self.marker)
         self.run_code(user)

@@ -327,7 +327,6 @@ static void on_insn(unsigned int vcpu, void *data)
 	now->count = ++count;
 }
 
-
 static bool is_kernel(uint64_t *addr)
 {
 	if (*addr - set.low < set.length)

@@ -134,6 +134,7 @@ INTERRUPT, EXCEPTION, BEHIND, TOLD = range(4)  # as in qemu10.c
 # x86 has a stub for each interrupt that is not the kernel's own, and at most so many.
 STUBS, STUB = ("irq_entries_start", "spurious_entries_start"), (8, 16)
 INTERRUPTS = 256
+SPECIAL = {"asm_exc_int3": BEHIND, "asm_exc_nmi": INTERRUPT}
 # Offsets of the vectors for what comes while the kernel runs.
 ARM64 = {0x200: EXCEPTION, 0x280: INTERRUPT, 0x300: INTERRUPT, 0x380: INTERRUPT}
 # POWER's are there twice, the second time for when addresses are translated.
@@ -145,15 +146,17 @@ POWER = {
 }
 
 
+def _one(addr, kind):
+    """(first, end, step, kind) of one that is alone."""
+    return addr, addr + 1, 1, kind
+
+
 def _x86(found):
-    """(first, end, step, kind) of each."""
     starts = sorted(found.values())
     for name, addr in found.items():
-        if re.match(r"asm_(exc|sysvec)_", name):
-            kind = EXCEPTION if name.startswith("asm_exc_") else INTERRUPT
-            yield addr, addr + 1, 1, {"asm_exc_int3": BEHIND, "asm_exc_nmi": INTERRUPT}.get(
-                name, kind
-            )
+        if match := re.match(r"asm_(exc|sysvec)_", name):
+            kind = EXCEPTION if match[1] == "exc" else INTERRUPT
+            yield _one(addr, SPECIAL.get(name, kind))
     for addr in (found[name] for name in STUBS if name in found):
         end = starts[bisect.bisect_right(starts, addr)]
         yield addr, end, STUB[end - addr > INTERRUPTS * STUB[0]], INTERRUPT
@@ -162,17 +165,17 @@ def _x86(found):
 def _arm64(found):
     for name in ("vectors", "__bp_harden_el1_vectors"):
         for offset, kind in ARM64.items() if name in found else ():
-            yield found[name] + offset, found[name] + offset + 1, 1, kind
+            yield _one(found[name] + offset, kind)
 
 
 def _riscv(found):
-    yield found["handle_exception"], found["handle_exception"] + 1, 1, TOLD
+    yield _one(found["handle_exception"], TOLD)
 
 
 def _powerpc(found):
     for base in (found["_text"], found["_text"] + POWER_AGAIN):
         for offset, kind in POWER.items():
-            yield base + offset, base + offset + 1, 1, kind
+            yield _one(base + offset, kind)
 
 
 VECTORS = {"x86": _x86, "arm64": _arm64, "riscv": _riscv, "powerpc": _powerpc}

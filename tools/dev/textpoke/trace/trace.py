@@ -223,7 +223,7 @@ def symbols(kdir):
     return addresses((kdir / "System.map").read_text().splitlines())
 
 
-def plugin_words(machine, found, plugin, folder):
+def plugin_words(machine, found, plugin, folder, vectors):
     """The plugin as QEMU is told of it."""
     text, end = found["_text"], found["_end"]
     words = {
@@ -232,10 +232,10 @@ def plugin_words(machine, found, plugin, folder):
         "low": f"{text - machine.physical:x}",
         "text": f"{text:x}",
         "length": f"{end - text:x}",
+        "vectors": vectors,
     }
     if machine.clock:
         words["clock"] = f"{found[machine.clock]:x}"
-    words["vectors"] = folder / "vectors"
     return ",".join([str(plugin.path), *(f"{name}={value}" for name, value in words.items())])
 
 
@@ -263,8 +263,8 @@ def record(own, kdir, folder, timeout=TIMEOUT, append="", size=SHORT):
         kdir=kdir,
     )
     found = symbols(kdir)
-    qemus.write_vectors(own.arch.name, found, folder / "vectors")
-    words = plugin_words(own.machine, found, own.plugin, folder)
+    vectors = qemus.write_vectors(own.arch.name, found, folder / "vectors")
+    words = plugin_words(own.machine, found, own.plugin, folder, vectors)
     result = boot.boot(
         own.arch,
         kdir,
