@@ -138,7 +138,7 @@ do {									\
 
 /**
  * arch_text_poke_store - store through the writable alias
- * @alias:	what arch_text_poke_map() has given, or an address behind it
+ * @alias:	what arch_text_poke_map() has given, or an address after it
  * @bytes:	what to store
  * @len:	how many bytes
  *
@@ -205,7 +205,7 @@ static inline void arch_text_poke_sync(void)
 /**
  * arch_text_poke_fetch_mb - order stores before fetches
  *
- * With arch_text_poke_sync_cpu() behind it: what this CPU has stored before can
+ * With arch_text_poke_sync_cpu() after it: what this CPU has stored before can
  * be seen by all others before it fetches anything from then on.  The default is
  * for an architecture where that function waits for what smp_mb() orders; one
  * whose barriers for loads and stores say nothing about fetches has its own.

@@ -110,7 +110,7 @@
  *
  * The trap handler emulates a nop, a branch or a call.  Another instruction it
  * may let the CPU execute out of line, in a slot: a copy of the instruction
- * with a trap behind it, from which the handler returns to behind the site.
+ * with a trap after it, from which the handler goes on after the site.
  * Slots last as long as their batch, and until text_poke_quiesce() says that
  * no task is left in them; perf is told when they come and go.
  *
@@ -443,7 +443,7 @@ void arch_text_poke_emulate(struct pt_regs *regs,
  * @site:	a site with @ool set; @slot says where the slot is
  * @slot:	buffer of TEXT_POKE_SLOT bytes
  *
- * The contents are the instruction, and behind it the core's trap.  For such a
+ * The contents are the instruction, and after it the core's trap.  For such a
  * site, arch_text_poke_emulate() goes to @site->slot.
  *
  * Context: Process context, text_mutex held.

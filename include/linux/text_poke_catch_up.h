@@ -54,7 +54,7 @@ void __text_poke_catch_up(struct text_poke_asked *this);
 /**
  * text_poke_catch_up - refetch, if this CPU was asked to
  *
- * To be called right behind what makes RCU watch this CPU, which is fully
+ * To be called right after what makes RCU watch this CPU, which is fully
  * ordered; and by an NMI in any case, for it may have interrupted what is just
  * there.
  *

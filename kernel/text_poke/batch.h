@@ -6,7 +6,7 @@
  * The batch, as core.c, guard.c and write.c share it.
  *
  * There is one.  core.c fills and empties it, guard.c says what is stored when,
- * and write.c stores it; each calls those behind it only.  text_mutex protects
+ * and write.c stores it; each calls those after it only.  text_mutex protects
  * all that is in here.
  */
 

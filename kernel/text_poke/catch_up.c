@@ -35,7 +35,7 @@ noinstr void __text_poke_catch_up(struct text_poke_asked *this)
 	arch_text_poke_catch_up();
 
 	/*
-	 * Behind the refetch, for an NMI in between looks here, too.  If it was
+	 * After the refetch, for an NMI in between looks here, too.  If it was
 	 * asked more often than this CPU knows, or has done more than that, it
 	 * refetches once more the next time.
 	 */

@@ -246,11 +246,11 @@ struct text_poke_slots {
 extern struct text_poke_slots text_poke_slots;
 
 /**
- * text_poke_slot_end - where to go on behind a slot
+ * text_poke_slot_end - where to go on after a slot
  * @addr:	where a trap was taken
  *
  * Context: The trap's entry path.
- * Return: the address behind the slot's site; NULL: @addr is not in a slot.
+ * Return: the address after the slot's site; NULL: @addr is not in a slot.
  */
 static __always_inline void *text_poke_slot_end(const void *addr)
 {

@@ -242,7 +242,7 @@ static __always_inline bool handle_site(struct text_poke_cpu *this,
 }
 
 /*
- * At the end of a slot, go on behind its site.  Its batch may be retired, but
+ * At the end of a slot, go on after its site.  Its batch may be retired, but
  * the slot stays until every CPU has left, see text_poke_slots_free().
  */
 static __always_inline bool leave_slot(struct pt_regs *regs, const void *addr)

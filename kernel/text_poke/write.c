@@ -208,7 +208,7 @@ static size_t window(const void *first, unsigned int i, unsigned int end,
 }
 
 /*
- * Store what @pass has for site *@i and those behind it, through one mapping,
+ * Store what @pass has for site *@i and those after it, through one mapping,
  * and go on until it ends.  *@i is left at the first site not done.
  */
 static int write_window(enum text_poke_pass pass, unsigned int *i,
@@ -278,7 +278,7 @@ static bool is_direct(enum text_poke_pass pass)
  * @deadline:	when to stop, after one mapping at least; U64_MAX: at the end
  * @i:		the first site; left at the first that the pass has not dealt
  *		with: @end, or one that failed or has to wait
- * @end:	the site behind the last
+ * @end:	the site after the last
  *
  * Context: Process context, text_mutex held; preemption may be off.
  * Return: 0 or -EFAULT.

@@ -28,7 +28,7 @@
  *   | BRK           | BRK         | instruction |   disarming
  *
  * KGDB's own comes and goes under a stopped machine.  No other BRK is ever put
- * over live text or taken from it: the one behind a kprobe's slot and the one
+ * over live text or taken from it: the one after a kprobe's slot and the one
  * that a kretprobe returns to stay where they are, and that of uprobes is in
  * user space.
  *
@@ -221,7 +221,7 @@ void arch_text_poke_sync_cpu(void)
 
 /*
  * DMB, and so smp_mb(), orders loads and stores alone, and ISB waits for neither:
- * a fetch behind both may be older than what was stored before them.  DSB is
+ * a fetch after both may be older than what was stored before them.  DSB is
  * waited for.
  */
 void arch_text_poke_fetch_mb(void)

@@ -39,7 +39,7 @@
  *   | 02 90         | 02 90       | 02 90 |   arming
  *   | 02 90         | 02 90       | unit  |   disarming
  *
- * EBREAK and C.EBREAK also are what BUG() and WARN() consist of, what is behind
+ * EBREAK and C.EBREAK also are what BUG() and WARN() consist of, what is after
  * a kprobe's slot, and what KGDB plants; none of them is ever put over live
  * text or taken from it while this goes on.
  *
@@ -210,7 +210,7 @@ bool arch_text_poke_maybe_bug(const struct text_poke_site *site)
 }
 
 /*
- * A breakpoint in the old text is a kprobe's, behind which the tracer changes the
+ * A breakpoint in the old text is a kprobe's, after which the tracer changes the
  * rest of the instruction, or that of BUG(), which is refused.
  */
 bool arch_text_poke_replaceable(const struct text_poke_site *site)

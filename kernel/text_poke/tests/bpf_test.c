@@ -150,7 +150,7 @@ static void programs_take_the_place_of_others(struct kunit *test)
 }
 
 #if TEXT_POKE_TEST_BPF_LEAD
-/* A task may be preempted behind what leads up to the call. */
+/* A task may be preempted after what leads up to the call. */
 static void what_leads_up_to_the_call_stays(struct kunit *test)
 {
 	u8 before[TEXT_POKE_TEST_BPF_LEAD];

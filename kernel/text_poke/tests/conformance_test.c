@@ -401,7 +401,7 @@ static void handler_leaves_passed_traps_alone(struct kunit *test)
 }
 
 #ifdef CONFIG_HAVE_TEXT_POKE_SLOTS
-/* Behind the instruction is the trap that leads back to the site. */
+/* After the instruction is the trap that leads back to the site. */
 static void slots_hold_the_instruction_and_a_trap(struct kunit *test)
 {
 	u8 slot[TEXT_POKE_SLOT], trap[LEN], stack[STACK] __aligned(16);
@@ -679,7 +679,7 @@ static bool wait_for_tries(void)
 	return READ_ONCE(*tries) >= enough;
 }
 
-/* Behind the site, or behind its tail, is another one which stays as it is. */
+/* After the site, or after its tail, is another one which stays as it is. */
 static int watched_alias(void *alias, const void *bytes, size_t len)
 {
 	hijacker.self = text_poke_test_rewrite(alias + LEN);

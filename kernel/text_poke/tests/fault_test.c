@@ -252,7 +252,7 @@ static void plug_and_wait(void)
 }
 
 /*
- * When the poker may lose its CPU: before the sync of a direct batch, and behind
+ * When the poker may lose its CPU: before the sync of a direct batch, and after
  * each group of one that is guarded, while the others are still to come.
  */
 static void a_moment(void)

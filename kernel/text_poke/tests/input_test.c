@@ -64,7 +64,7 @@ static const struct bad_input inputs[] = {
 	OUTSIDE("user space", .addr = (void *)0x10000),
 	OUTSIDE("the last address", .addr = (void *)-(long)LEN),
 	OUTSIDE("in front of the text", .addr = _stext - 8),
-	OUTSIDE("behind the text", .addr = _etext),
+	OUTSIDE("after the text", .addr = _etext),
 	OUTSIDE("read-only data", .addr = rodata),
 	OUTSIDE("data", .addr = data),
 	OUTSIDE("the heap", .at = &heap),
@@ -159,7 +159,7 @@ static void add_bad_one(struct kunit *test, const struct bad_input *bad,
 		KUNIT_EXPECT_EQ_MSG(test, bad->error,
 				    text_poke_batch_add(addr, bad->old, bad->new,
 							bad->len, NULL),
-				    "behind %u others", place);
+				    "after %u others", place);
 		text_poke_batch_cancel();
 	}
 	copy_from_kernel_nofault(after, addr, LEN);

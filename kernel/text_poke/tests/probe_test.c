@@ -43,7 +43,7 @@ static size_t text_len(void)
 	return sites_end - sites;
 }
 
-/* Of instruction @nr, behind probe @probe. */
+/* Of instruction @nr, after probe @probe. */
 static void *addr_of(unsigned int probe, unsigned int nr)
 {
 	size_t insn = text_len() / (NR_PROBES * APART);

@@ -34,7 +34,7 @@
 /* What is written at once, at most. */
 #define CHUNK_MAX	4096
 
-/* Behind each record, as sample_type below says. */
+/* After each record, as sample_type below says. */
 struct id {
 	u32 pid, tid;
 	u64 time;
@@ -57,7 +57,7 @@ struct id {
  * @old_len:	bytes of the old text
  * @new_len:	bytes of the new one
  * @bytes:	the one and then the other
- * @id:		what is behind it
+ * @id:		what is after it
  */
 struct told {
 	unsigned int size;

@@ -23,7 +23,7 @@ struct kunit;
 #define text_poke_test_sync_interrupts() true
 #endif
 
-/* How much of a site is behind its unit. */
+/* How much of a site is after its unit. */
 #define TAIL (LEN - TEXT_POKE_UNIT)
 
 /* Hidden from the compiler, lest objtool sees references into the middle. */

@@ -101,7 +101,7 @@ static void static_calls_change_with_their_key(struct kunit *test)
 	static_calls_fail_at(test, TEXT_POKE_FAULT_STORE);
 }
 
-/* On the jump, and on the UD1 behind it, by which it is known. */
+/* On the jump, and on the UD1 after it, by which it is known. */
 static void trampolines_of_static_calls_take_no_probes(struct kunit *test)
 {
 	void *tramp = &STATIC_CALL_TRAMP(text_poke_test_answer);

@@ -906,7 +906,79 @@ class Picking(unittest.TestCase):
         self.assertIn("a step: still at it", said.getvalue())
 
 
+class Ahead(unittest.TestCase):
+    """A step that is done beside the parts of another, and has its turn later."""
+
+    def setUp(self):
+        self.store = kept.Store(place=Path(self.enterContext(tempfile.TemporaryDirectory())))
+        self.made_from, self.status, self.done = "a", PASSED, 0
+        for stream in contextlib.redirect_stdout, contextlib.redirect_stderr:
+            self.enterContext(stream(io.StringIO()))
+
+    def give(self):
+        self.done += 1
+        if self.status is None:
+            raise Fail(INFRA, "no QEMU")
+        return [Result("decoded", self.status)]
+
+    def step(self):
+        return check.Ahead(self.store, "x86: trace", lambda: [self.made_from], self.give)
+
+    def turn(self, step):
+        return list(self.store.once(step.name, step.parts, step))
+
+    def test_it_is_done_once(self):
+        step = self.step()
+        step.begin()
+        (found,) = self.turn(step)
+        self.assertEqual((found.status, found.unchanged, self.done), (PASSED, False, 1))
+        self.assertIsNotNone(found.seconds)
+        step = self.step()
+        step.begin()
+        (found,) = self.turn(step)
+        self.assertEqual((found.status, found.unchanged, self.done), (PASSED, True, 1))
+
+    def test_it_is_done_in_its_turn_if_it_was_not_begun(self):
+        (found,) = self.turn(self.step())
+        self.assertEqual((found.status, self.done), (PASSED, 1))
+
+    def test_it_is_done_again_if_it_would_be_made_from_something_else(self):
+        step = self.step()
+        step.begin()
+        self.made_from = "b"
+        self.turn(step)
+        self.assertEqual(self.done, 2)
+
+    def test_a_failure_waits_for_its_turn(self):
+        for self.status in FAILED, None:
+            step = self.step()
+            step.begin()
+            self.assertEqual([each.status for each in self.turn(step)], [FAILED])
+        self.assertEqual(self.done, 2)
+
+    def test_its_results_are_not_those_of_the_step_beside_it(self):
+        step = self.step()
+        found = list(check._all_of(self.store, "x86", [], [step]))
+        self.assertEqual((found, self.done), ([], 1))
+
+
 class UnitTests(unittest.TestCase):
+    def test_the_result_of_each_is_its_own(self):
+        with tempfile.TemporaryDirectory() as name, mock.patch.object(
+            check, "UNIT_TESTS", Path(name)
+        ), mock.patch.multiple(paths, DEV=Path(name), LOGS=Path(name) / "log"):
+            for test, body in ("test_a", "self.fail('no')"), ("test_b", "pass" + " " * 80):
+                (Path(name) / f"{test}.py").write_text(
+                    "import unittest\nclass T(unittest.TestCase):\n"
+                    f"    def test_it(self):\n        {body}\n"
+                )
+            found = list(check._unit_tests("tools"))
+        self.assertEqual(
+            [(each.name, each.status) for each in found],
+            [("tools: test_a", FAILED), ("tools: test_b", PASSED)],
+        )
+        self.assertIn("AssertionError: no", found[0].note)
+
     def test_the_words_of_a_failure_are_told(self):
         with tempfile.TemporaryDirectory() as name:
             log = Path(name) / "log"

@@ -640,7 +640,7 @@ static void put_attr(struct buf *buf, struct perf_event_attr *attr, u64 ids_at)
 	put(buf, &ids, sizeof(ids));
 }
 
-/* Where the events begin in the file, behind its header and two events' ids and attributes */
+/* Where the events begin in the file, after its header and two events' ids and attributes */
 #define DATA_AT (sizeof(struct perf_file_header) + 2 * sizeof(u64) +	\
 		 2 * (sizeof(struct perf_event_attr) + sizeof(struct perf_file_section)))
 
@@ -727,7 +727,7 @@ static void read_said(struct text_poke_test *t)
 	pr_debug("%s", t->said);
 }
 
-/* Finds from => to in a line, behind the name of the event if that is printed */
+/* Finds from => to in a line, after the name of the event if that is printed */
 static bool parse_branch(const char *line, struct branch *branch)
 {
 	const char *from = strstr(line, "branches:");
@@ -926,7 +926,7 @@ static int test__cs_slot(struct test_suite *test __maybe_unused, int subtest __m
 	return end(&t, compare(&t));
 }
 
-/* One change that is not taken back: behind it there is other text than before */
+/* One change that is not taken back: after it there is other text than before */
 static int once(const struct isa *isa)
 {
 	struct text_poke_test t;
@@ -1146,7 +1146,7 @@ static int test__broken(struct test_suite *test __maybe_unused, int subtest __ma
 
 /*
  * In the other byte order a record is turned round before it is looked at, but not
- * what is behind it
+ * what is after it
  */
 static int test__swapped(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
 {
@@ -1336,7 +1336,7 @@ static bool goes_on(struct text_poke_test *t, u64 size)
 			 in_dir(t, "injected.data"));
 }
 
-/* More than a page of records, which change nothing, and of trace behind the loop */
+/* More than a page of records, which change nothing, and of trace after the loop */
 static int make_large_file(struct text_poke_test *t, const struct isa *isa)
 {
 	const u8 padding[3 * 4096] = {};
@@ -1411,7 +1411,7 @@ static int test__inject_featureless(struct test_suite *test __maybe_unused,
 	if (write_data(&t, "perf.data") || !inject(&t))
 		return end(&t, TEST_FAIL);
 	return end(&t, said(&t, "Failed to process events") == 1 &&
-		       said(&t, "the record goes on behind the end") == 1 ? TEST_OK : TEST_FAIL);
+		       said(&t, "the record goes on after the end") == 1 ? TEST_OK : TEST_FAIL);
 }
 
 /* Whether that line is said so often in a file */
@@ -1669,7 +1669,7 @@ static int test__cs_inject(struct test_suite *test __maybe_unused, int subtest _
 #define IMAGE_SIZE	(2 * TEXT_SIZE)
 #define NR_POKES	5000
 
-/* The image that decoders read: the kernel, and a module right behind it */
+/* The image that decoders read: the kernel, and a module right after it */
 struct image {
 	struct machine	machine;
 	struct map	*maps[2];

@@ -9,7 +9,7 @@
  * bl overwrites the link register, which mflr has saved in r0 before, and
  * ftrace_caller() returns through r0: so no task may execute the bl without
  * having executed the mflr.  A function that needs LR in r0 for itself has an
- * mflr of its own behind the bl; an older form of the entry, with a store
+ * mflr of its own after the bl; an older form of the entry, with a store
  * between the two, relies on this one, and keeps it.
  *
  * If the mflr goes, an untraced call executes two nops, and no move from a

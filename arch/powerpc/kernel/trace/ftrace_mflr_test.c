@@ -256,7 +256,7 @@ static struct ftrace_ops mover = {
 };
 
 /*
- * Call the function, and return the PACA that it is left with.  Right behind
+ * Call the function, and return the PACA that it is left with.  Right after
  * it the PACA is put right, so that a failure is not the end of the kernel.
  */
 static void *moved_by_a_tracer(void)

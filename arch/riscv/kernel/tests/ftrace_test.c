@@ -76,7 +76,7 @@ static struct tracer tracers[] = {
 /* Which of them is registered. */
 static unsigned int current_tracer = NONE;
 
-/* In the interrupt behind the kprobe, most of them; others come and go. */
+/* In the interrupt after the kprobe, most of them; others come and go. */
 static void park(struct irq_work *work)
 {
 	struct pt_regs *regs = get_irq_regs();
@@ -348,7 +348,7 @@ static void literals_are_not_probed(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, ftrace_is_literal((unsigned long)traced));
 }
 
-/* Nor is what is behind the breakpoint of another probe. */
+/* Nor is what is after the breakpoint of another probe. */
 static void halves_are_not_probed(struct kunit *test)
 {
 	unsigned long addrs[] = { (unsigned long)traced, site() };
@@ -374,7 +374,7 @@ static void expect_acts_as(struct kunit *test, const struct kprobe *kp, u32 insn
 	expect_hits(test, 1, insn != NOP4);
 }
 
-/* A probe emulates what is behind its breakpoint, not what is queued. */
+/* A probe emulates what is after its breakpoint, not what is queued. */
 static void probes_outlive_cancelled_batches(struct kunit *test)
 {
 	unsigned int offset = FTRACE_ADDR - (unsigned long)traced;

@@ -205,10 +205,10 @@ static inline bool text_poke_test_flags_kept(const struct pt_regs *regs)
 /* CPUs come online even while text_mutex is held. */
 #define TEXT_POKE_TEST_CPUS_COME	true
 
-/* A program's entry keeps the link register in x9, behind a landing pad. */
+/* A program's entry keeps the link register in x9, after a landing pad. */
 #define TEXT_POKE_TEST_BPF_LEAD	(IS_ENABLED(CONFIG_ARM64_BTI_KERNEL) ? 8 : 4)
 
-/* It ends with br x10, and reads a literal behind that. */
+/* It ends with br x10, and reads a literal after that. */
 #define TEXT_POKE_TEST_BPF_LAST	0xd61f0140
 
 /*

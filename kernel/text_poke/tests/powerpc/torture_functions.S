@@ -21,7 +21,7 @@
 
 #define BEFORE	32
 
-/* A site @at bytes behind an address that is a multiple of @align. */
+/* A site @at bytes past an address that is a multiple of @align. */
 .macro torture_fn align:req, at:req, slow:req
 	.balign	\align
 	.skip	\at - BEFORE

@@ -212,7 +212,7 @@ static inline bool text_poke_test_flags_kept(const struct pt_regs *regs)
 /* What AUIPC does at a program's entry is the same with and without a call. */
 #define TEXT_POKE_TEST_BPF_LEAD	4
 
-/* A program ends with jr t1, and reads a literal behind that. */
+/* A program ends with jr t1, and reads a literal after that. */
 #define TEXT_POKE_TEST_BPF_LAST	0x00030067
 
 /*

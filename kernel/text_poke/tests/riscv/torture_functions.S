@@ -23,7 +23,7 @@
 	.option	norelax
 	.option	norvc
 
-/* A site of @len bytes, @at bytes behind an address that is a multiple of @align. */
+/* A site of @len bytes, @at bytes past an address that is a multiple of @align. */
 .macro torture_fn align:req, at:req, len:req, slow:req
 	.balign	\align
 	.skip	\at - BEFORE

@@ -207,7 +207,7 @@ static inline size_t text_poke_test_length(const u8 *insn, size_t len)
 	return 0;
 }
 
-/* JMP and RET may have INT3 behind them. */
+/* JMP and RET may have INT3 after them. */
 static inline bool text_poke_test_fits(const u8 *insn, size_t len, size_t own)
 {
 	bool goes = insn[0] == 0xe9 || insn[0] == 0xeb || insn[0] == 0xc3;

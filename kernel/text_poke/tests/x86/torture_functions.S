@@ -36,7 +36,7 @@
 	.endif
 .endm
 
-/* A site @at bytes behind an address that is a multiple of @align. */
+/* A site @at bytes past an address that is a multiple of @align. */
 .macro torture_fn len:req, align:req, at:req
 	.balign	\align, 0xcc
 	.skip	\at - BEFORE, 0xcc

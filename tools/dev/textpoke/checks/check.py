@@ -68,21 +68,31 @@ def _tested():
 def _unit_tests(prefix, wanted="test_*.py", but=(), env=None):
     """The tools' own tests, a line per file."""
     host.need(*host.BUILD, *host.BROWSER)
-    for path in sorted(set(UNIT_TESTS.glob(wanted)) - {UNIT_TESTS / name for name in but}):
-        log = paths.LOGS / f"{prefix.replace(' ', '-')}-{path.stem}.log"
-        status = command(
-            [sys.executable, "-m", "unittest", "-v", path],
-            log=log,
-            what=f"{prefix}: {path.stem}",
-            env=env,
-            cwd=paths.DEV,
-            check=False,
-        )
-        yield Result(
-            f"{prefix}: {path.stem}",
-            FAILED if status else PASSED,
-            _why(log) if status else _left_out(log),
-        )
+    files = set(UNIT_TESTS.glob(wanted)) - {UNIT_TESTS / name for name in but}
+    # The largest file takes longest, and comes first: nothing is left to wait for it alone.
+    jobs = [
+        functools.partial(_unit_test, prefix, path, env)
+        for path in sorted(files, key=lambda path: path.stat().st_size, reverse=True)
+    ]
+    yield from sorted(tests.side_by_side(jobs), key=lambda result: result.name)
+
+
+def _unit_test(prefix, path, env):
+    """The result of a file of unit tests."""
+    log = paths.LOGS / f"{prefix.replace(' ', '-')}-{path.stem}.log"
+    status = command(
+        [sys.executable, "-m", "unittest", "-v", path],
+        log=log,
+        what=f"{prefix}: {path.stem}",
+        env=env,
+        cwd=paths.DEV,
+        check=False,
+    )
+    return Result(
+        f"{prefix}: {path.stem}",
+        FAILED if status else PASSED,
+        _why(log) if status else _left_out(log),
+    )
 
 
 def boots_guest(name, kdir, append="", smp=2, paging=""):
@@ -197,16 +207,57 @@ def _with(word, guest):
     return Part(lambda: list(named(word, guest())), guest.parts)
 
 
-def _all_of(store, name, parts):
-    """The results of parts, some of which are done at a time."""
-    for results in tests.side_by_side(
-        [functools.partial(_part, store, name, *part) for part in parts]
-    ):
+# Of an architecture's parts, those that take longer than a step that is done beside them.
+LONGEST = 3
+
+
+def _all_of(store, name, parts, beside=()):
+    """The results of parts, some of which are done at a time; what is done beside them gives none
+    here.
+    """
+    jobs = [functools.partial(_part, store, name, *part) for part in parts]
+    jobs[LONGEST:LONGEST] = [functools.partial(_beside, step) for step in beside]
+    for results in tests.side_by_side(jobs):
         yield from named(name, results)
 
 
-def _taking_turns(store, name, kdir):
-    """Tests whose guests' CPUs take turns: each needs one of ours.
+def _beside(step):
+    step.begin()
+    return ()
+
+
+class Ahead:
+    """A step that can be done ahead of its turn, beside the parts of another.
+
+    store, name, parts, function    as of Store.once()
+    """
+
+    def __init__(self, store, name, parts, function):
+        self.store, self.name, self.parts, self.function = store, name, parts, function
+        self._found = None
+
+    def begin(self):
+        """Do it now, unless it is known: what it gives is kept for its turn."""
+        key = made.safely(self.parts)
+        if self.store.known(self.name, key) is None:
+            self._found = key, self._timed()
+
+    def _timed(self):
+        begin = time.monotonic()
+        with working(self.name):
+            results = list(results_of(self.name, self.function))
+        spent = time.monotonic() - begin
+        say(f"{self.name}: {spent:.0f} s")
+        return [replace(each, part=self.name, seconds=spent) for each in results]
+
+    def __call__(self):
+        """What it gives: of before only if it would be made from the same now."""
+        key, results = self._found or (None, None)
+        return results if results and made.safely(self.parts) == key else self.function()
+
+
+def _taking_turns(store, name, kdir, beside=()):
+    """Tests whose guests' CPUs take turns: each needs one of ours; what is to be done beside them.
 
     What takes longest comes first.
     """
@@ -245,7 +296,7 @@ def _taking_turns(store, name, kdir):
             for word in arches.get(name).kunit_also
         ),
     ]
-    yield from _all_of(store, name, parts)
+    yield from _all_of(store, name, parts, beside)
     yield from named(name, left_out)
 
 
@@ -261,8 +312,11 @@ def _part(store, name, title, part):
     ]
 
 
-def _built_and_tested(store, name):
-    """Build and boot one architecture's kernel, and test it if it has a backend."""
+def _built_and_tested(store, name, beside):
+    """Build and boot one architecture's kernel, and test it if it has a backend.
+
+    beside  the steps that are done ahead of their turn meanwhile: see Ahead
+    """
     kdir = kernel.build_kernel(name)
     yield Result(f"{name}: builds with the series", PASSED)
     beyond = made.read_beyond(name, kdir, series.source_tree())
@@ -279,7 +333,7 @@ def _built_and_tested(store, name):
     booted = list(results_of("boots", store.once, f"{name}: boots", guest.parts, guest))
     yield from named(name, booted)
     if arches.get(name).has_backend and all(each.status == PASSED for each in booted):
-        yield from _taking_turns(store, name, kdir)
+        yield from _taking_turns(store, name, kdir, beside)
 
 
 def _architecture_parts(name):
@@ -318,22 +372,29 @@ def _architecture_parts(name):
     ]
 
 
-def _architecture(report, name):
-    report.step(
-        f"{name}: kernel and guests",
-        _built_and_tested,
-        report.store or kept.Store(),
-        name,
-        parts=functools.partial(_architecture_parts, name),
+def _trace(store, name):
+    return Ahead(
+        store,
+        f"{name}: trace",
+        functools.partial(trace.parts, name),
+        functools.partial(trace.checked, name),
     )
 
 
-def _trace(report, name):
-    """A short trace, where there is an encoder for one."""
-    if name in trace.MACHINES:
-        report.step(
-            f"{name}: trace", trace.checked, name, parts=functools.partial(trace.parts, name)
-        )
+def _architecture(report, name):
+    """Its kernel, its guests and, where there is an encoder for one, a short trace."""
+    store = report.store or kept.Store()
+    traced = [_trace(store, name)] if name in trace.MACHINES else []
+    report.step(
+        f"{name}: kernel and guests",
+        _built_and_tested,
+        store,
+        name,
+        [step for step in traced if report.wanted(step.name)],
+        parts=functools.partial(_architecture_parts, name),
+    )
+    for step in traced:
+        report.step(step.name, step, parts=step.parts)
 
 
 def names(options):
@@ -357,7 +418,6 @@ def everything(report, architectures):
     report.step("perf: tests", perf.host_tests, parts=perf.host_parts)
     for name in architectures:
         _architecture(report, name)
-        _trace(report, name)
 
 
 def main(options):

@@ -60,7 +60,7 @@ struct poke_record {
 	__u8 bytes[];
 };
 
-/* What is announced has a name behind this, which does not matter here. */
+/* What is announced has a name after this, which does not matter here. */
 struct ksymbol_record {
 	struct perf_event_header header;
 	__u64 addr;

@@ -3,7 +3,7 @@
  * KVM on RISC-V never takes a trap of the text poke core for a guest's exit.
  *
  * Why a trap was taken is in the same registers, whether a guest has exited or
- * the kernel has met a breakpoint behind that. A guest that does nothing but
+ * the kernel has met a breakpoint after that. A guest that does nothing but
  * ask the hypervisor for its version never has to come to user space, while all
  * functions are changed that run between its exits and entries.
  */

@@ -16,8 +16,8 @@
 #include "../kselftest.h"
 #include "text_poke.h"
 
-#define ROUNDS		20
-#define MIDWAY_MIN	5
+#define ROUNDS		10
+#define MIDWAY_MIN	3
 #define STEPS		20	/* that the change takes while an event listens */
 #define QUIET_US	50000
 

@@ -19,7 +19,7 @@ struct reader {
 	__u64 lost;
 };
 
-/* @room: how many bytes there are behind @poke, for its own and the time. */
+/* @room: how many bytes there are after @poke, for its own and the time. */
 typedef void reader_fn(const struct text_poke *poke, __u64 time, __u64 room);
 
 int reader_open(struct reader *r, int cpu);

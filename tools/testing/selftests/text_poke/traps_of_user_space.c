@@ -13,7 +13,7 @@
 #define TURNS	1000
 
 #if defined(__x86_64__) || defined(__i386__)
-/* The instruction pointer is behind it already. */
+/* The instruction pointer is after it already. */
 #define TRAP	"int3"
 #define PASS(ctx)	((void)(ctx))
 #elif defined(__aarch64__)

@@ -256,9 +256,9 @@ enum { OLD = 1, TRAPS = 2, NEW = 4 };
 /**
  * struct seen - what a CPU can see of a site
  * @unit:	what memory has in the unit
- * @tail:	and behind it
+ * @tail:	and after it
  * @may_unit:	all that a CPU may execute in the unit
- * @may_tail:	and behind it
+ * @may_tail:	and after it
  * @recorded:	the last record says that it is new
  * @records:	how many there were
  * @synced:	there was a sync after the last record
@@ -395,8 +395,8 @@ static void check_torn(int i)
 {
 	if (given[i].len == TEXT_POKE_UNIT)
 		return;
-	prove(!(seen[i].may_unit & OLD) || !(seen[i].may_tail & NEW), "no new tail behind an old unit");
-	prove(!(seen[i].may_unit & NEW) || !(seen[i].may_tail & OLD), "no old tail behind a new unit");
+	prove(!(seen[i].may_unit & OLD) || !(seen[i].may_tail & NEW), "no new tail after an old unit");
+	prove(!(seen[i].may_unit & NEW) || !(seen[i].may_tail & OLD), "no old tail after a new unit");
 }
 
 /* Where @bytes go in site @i. */
@@ -534,7 +534,7 @@ static void check_end(int i, bool ok)
 	prove(!memcmp(given[i].addr, bytes, given[i].len), "the text is new on success, and old on failure");
 	prove(seen[i].may_unit == wanted, "on every CPU");
 	prove(given[i].len == TEXT_POKE_UNIT || seen[i].may_tail == wanted,
-	      "and behind the unit");
+	      "and after the unit");
 	prove(seen[i].recorded == (ok && listening), "the last record says so");
 	prove(!ok || seen[i].records == listening, "one record for one change");
 }

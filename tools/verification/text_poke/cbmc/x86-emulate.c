@@ -230,7 +230,7 @@ void decoded(void)
 
 /*
  * A site that decoded() has found to be as the manual says.  A NOP is a jump to
- * behind itself.
+ * after itself.
  */
 void emulate(void)
 {

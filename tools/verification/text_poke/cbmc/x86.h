@@ -166,7 +166,7 @@ static int condition_of(enum kind kind, const u8 *bytes)
 }
 
 /*
- * Execute an instruction of @kind, with the next one behind it at @next and,
+ * Execute an instruction of @kind, with the next one after it at @next and,
  * if it goes there when @condition holds, its target; @top is that of the stack.
  */
 static void execute(struct pt_regs *cpu, enum kind kind, int condition,

@@ -38,7 +38,7 @@
  * variant GUARDED PROBED: both
  *
  * mutant NO_SYNC_MFLR: a CPU runs a NOP that is gone, then the BL
- * mutant NO_QUIESCE: a task was preempted behind the NOP, and goes on at the BL
+ * mutant NO_QUIESCE: a task was preempted after the NOP, and goes on at the BL
  * mutant QUIESCE_FIRST: a task runs the NOP after the wait, and then the BL
  * mutant GUARDED NO_QUIESCE: a task has run the NOP before there was a trap
  * mutant PROBED NO_QUIESCE: a task has run the NOP before there was a probe

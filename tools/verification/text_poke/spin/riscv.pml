@@ -40,10 +40,10 @@
  * one variable for what is called, which is not modelled.
  *
  * variant GUARDED: a trap goes over word 1 in between, and emulates what is new
- * variant BRANCH_FIRST: BPF's literal is behind its branch, and written after it
+ * variant BRANCH_FIRST: BPF's literal is after its branch, and written after it
  * variant GUARDED BRANCH_FIRST: that with a trap
  *
- * mutant AUIPC_TOO: a task was preempted behind the NOP, and goes on at the JALR
+ * mutant AUIPC_TOO: a task was preempted after the NOP, and goes on at the JALR
  * mutant GUARDED AUIPC_TOO: the trap emulates the JALR, the register is not set
  * mutant LITERAL_AFTER_BRANCH: "on" has ended, and a CPU takes the old literal
  * mutant GUARDED LITERAL_AFTER_BRANCH: that, with a trap before it

@@ -6,7 +6,7 @@
  *
  * A sync asks each CPU to catch up, then looks at its state: if RCU does not
  * watch it, and the state is user, it is left alone.  Otherwise it is
- * interrupted.  The CPU catches up right behind the atomic operation that makes
+ * interrupted.  The CPU catches up right after the atomic operation that makes
  * RCU watch it.
  *
  *   poker                            CPU
@@ -20,7 +20,7 @@
  *           interrupt, wait
  *
  * The CPU enters and leaves the kernel as it likes, with an NMI at any step.
- * Before the atomic on its way in, and behind it on its way out, it runs no
+ * Before the atomic on its way in, and after it on its way out, it runs no
  * site, or else every sync interrupts it.  It executes what memory holds, or
  * anything that memory has held since it has refetched last.
  *
@@ -31,7 +31,7 @@
  *     straight run of code that also began after the record.
  *   - A CPU that takes a trap finds the batch that it is of.
  *
- * A run of code begins behind the atomic, where a branch tests what was asked.
+ * A run of code begins after the atomic, where a branch tests what was asked.
  *
  * Limits: one site, of one unit; batches that succeed.  Memory accesses have the
  * order of the program: for barriers see the litmus tests.  An NMI is not
@@ -48,7 +48,7 @@
  * mutant CATCH_UP_EARLY: it looks whether it was asked before the atomic
  * mutant NMI_TRUSTS: an NMI between the atomic and the refetch runs what is stale
  * mutant DONE_LATE: what was asked during the refetch counts as done
- * mutant FLAG: the flag is cleared behind the refetch, and with it what was asked meanwhile
+ * mutant FLAG: the flag is cleared after the refetch, and with it what was asked meanwhile
  * mutant FLAG_FIRST: an NMI between clearing the flag and the refetch runs what is stale
  * mutant DECIDED_ONCE: the CPUs to skip are chosen once for all syncs of a batch
  * mutant NEVER_INTERRUPTED: a CPU in the kernel is not interrupted either
