@@ -287,32 +287,28 @@ class Knobs(unittest.TestCase):
 
 
 class Ftracetest(unittest.TestCase):
-    def shares(self, *cases):
+    def shares(self, arch, *cases):
+        """The cases of each share of make check, and of what it leaves out."""
         home = Path(self.enterContext(tempfile.TemporaryDirectory())) / "selftests-ftrace"
         for case in cases:
             (home / "ftrace/test.d" / case).parent.mkdir(parents=True, exist_ok=True)
             (home / "ftrace/test.d" / case).touch()
         (home / "ftrace/test.d/functions").touch()
-        rest = tests._share(home, "rest", lambda case: case in tests.NO_TEXT)
         return [
             sorted(
                 str(path.relative_to(share / "ftrace/test.d"))
-                for path in (share / "ftrace/test.d").rglob("*")
-                if path.is_file()
+                for path in (share / "ftrace/test.d").rglob("*.tc")
             )
-            for share in (*tests.shares(home), rest)
+            for share in (*tests.shares(home, arch == tests.SHOWS), tests.rest(home, arch))
         ]
 
     def test_every_case_is_in_one_share(self):
-        second = [f"{folder}/a.tc" for folder in tests.SHARE]
-        found = self.shares("kprobe/a.tc", "of_tomorrow/b/c.tc", *second, tests.NO_TEXT[0])
+        first = ["kprobe/a.tc", "of_tomorrow/b/c.tc"]
+        second = sorted(f"{folder}/a.tc" for folder in tests.SHARE)
+        left = list(tests.NO_TEXT[:1])
+        self.assertEqual(self.shares(tests.SHOWS, *first, *second, *left), [first, second, left])
         self.assertEqual(
-            found,
-            [
-                ["functions", "kprobe/a.tc", "of_tomorrow/b/c.tc"],
-                sorted(["functions", *second]),
-                sorted(["functions", tests.NO_TEXT[0]]),
-            ],
+            self.shares("riscv", *first, *second, *left), [first, sorted(second + left)]
         )
 
     def test_what_is_left_to_check_full_is_there(self):
@@ -531,7 +527,7 @@ class TakingTurns(unittest.TestCase):
             mock.patch.multiple(
                 tests,
                 isolated_guests=lambda *_: [],
-                ftracetest_guests=lambda *_: (left_out, [refused]),
+                ftracetest_guests=lambda *_, whole: (left_out, [refused]),
                 install_selftests=mock.DEFAULT,
                 selftests_guest=lambda *_: gives("replay", FAILED),
                 kunit_guest=lambda *_: gives("KUnit"),

@@ -33,9 +33,9 @@ from . import gates, suites
 UNIT_TESTS = paths.DEV / "tests"
 # Of these, the tests that read what people read.
 READERS = ("test_files.py", "test_given.py", "test_guide.py", "test_words.py")
-# Ends of guests: those that each machine has its own way for, and the others, which one machine
+# Ends of guests: those that each machine has its own way for, and the others, which tests.SHOWS
 # shows for all.
-ENDS, SAME_ENDS, SHOWS_THESE = ("Machine",), ("Guest",), "x86"
+ENDS, SAME_ENDS = ("Machine",), ("Guest",)
 # unittest's words: the test, and the error that ended it.
 WRONG = re.compile(r"(FAIL|ERROR): |[\w.]*(Error|Fail): ")
 LEFT_OUT = re.compile(r"\.\.\. skipped (['\"])(?P<reason>.+)\1$", re.M)
@@ -261,9 +261,10 @@ def _taking_turns(store, name, kdir, beside=()):
 
     What takes longest comes first.
     """
-    left_out, ftracetest = tests.ftracetest_guests(name, kdir)
+    shows = name == tests.SHOWS
+    left_out, ftracetest = tests.ftracetest_guests(name, kdir, whole=shows)
     own = tests.install_selftests(name, kdir, tests.OWN)
-    ends = ENDS + SAME_ENDS * (name == SHOWS_THESE)
+    ends = ENDS + SAME_ENDS * shows
     first, *others = [(f"ftracetest {number}", guest) for number, guest in enumerate(ftracetest, 1)]
     parts = [
         ("selftests", tests.selftests_guest(name, kdir)),

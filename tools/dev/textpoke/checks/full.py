@@ -154,7 +154,7 @@ VARIANTS = (
     ),
     Variant("big-endian", ("powerpc",), kind="ppc64", parts=("no core", "changes")),
     Variant("samples of the function tracer", parts=("samples",)),
-    Variant("ftracetest that changes no text", parts=("ftracetest",)),
+    Variant("the rest of ftracetest", parts=("ftracetest",)),
     Variant(
         "ends that x86 shows for all", ("arm64", "riscv", "powerpc"), parts=("ends of guests",)
     ),

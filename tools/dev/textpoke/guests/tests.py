@@ -43,11 +43,14 @@ SELFTESTS = (*OWN, "static_keys")
 NEEDS = {"livepatch": "LIVEPATCH"}
 NO_TICK = "nohz_full=1"  # what makes CPU 1 one that text pokes leave alone in user mode
 ISOLATED = ("text_poke:isolated_cpus_are_left_alone",)
+# The architecture that shows in make check what is the same on each; check-full has the others.
+SHOWS = "x86"
 # One shell script that forks all the time: it takes as long as everything else together, so
 # its folders are shared out to two guests that run side by side. All that is not named here
-# is in the first one's share.
+# is in the first one's share; these change text by tracepoints alone, through the same code
+# on each architecture.
 FTRACETEST = ("ftrace",)
-SHARE = ("00basic", "direct", "dynevent", "event", "filter", "instances", "trigger")
+SHARE = ("00basic", "dynevent", "event", "filter", "instances", "trigger")
 # Cases that look at the words of commands, at buffers or at files alone, and change no text:
 # check-full has them.
 NO_TEXT = (
@@ -630,15 +633,17 @@ def _in_second(case):
     return case.split("/")[0] in SHARE
 
 
-def shares(folder):
-    """Every case that comes near text in one of two copies of the installed tests."""
+def shares(folder, whole=True):
+    """Every case that comes near text in one of two copies of the installed tests;
+    whole: not only what differs between architectures.
+    """
     return [
         _share(
             folder,
             number,
             lambda case, second=second: case not in NO_TEXT and _in_second(case) == second,
         )
-        for number, second in ((1, False), (2, True))
+        for number, second in ((1, False), (2, True))[: 1 + whole]
     ]
 
 
@@ -678,22 +683,29 @@ def side_by_side(functions, at_once=None):
     return [result for result, _ in done]
 
 
-def ftracetest_guests(name, kdir, append="", smp=2):
+def ftracetest_guests(name, kdir, append="", smp=2, whole=True):
     """The function tracer's own tests: the results of those that are left out,
-    and what boots guests for the others.
+    and what boots guests for the others, or for what differs between architectures.
     """
-    say(f"ftracetest on {name}, in two guests")
     folder, left_out, helpers = _installed(name, kdir, FTRACETEST)
+    found = shares(folder, whole)
+    say(f"ftracetest on {name}, in {'two guests' if whole else 'a guest'}")
     return left_out, [
         selftests_in(name, kdir, FTRACETEST, share, helpers, append=append, smp=smp)
-        for share in shares(folder)
+        for share in found
     ]
 
 
+def rest(folder, name):
+    """A copy with those cases that make check leaves out on an architecture."""
+    same = name != SHOWS
+    return _share(folder, "rest", lambda case: case in NO_TEXT or same and _in_second(case))
+
+
 def ftracetest_rest(name, kdir, append="", smp=2):
-    """Results of those cases of theirs that change no text."""
+    """The results of those."""
     folder, _, helpers = _installed(name, kdir, FTRACETEST)
-    share = _share(folder, "rest", lambda case: case in NO_TEXT)
+    share = rest(folder, arches.get(name).name)
     return selftests_in(name, kdir, FTRACETEST, share, helpers, append=append, smp=smp)()
 
 
