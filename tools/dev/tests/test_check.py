@@ -21,7 +21,15 @@ from textpoke import arch as arches  # noqa: E402
 from textpoke import cli, paths  # noqa: E402
 from textpoke.checks import check, full  # noqa: E402
 from textpoke.errors import INFRA, OK, TEST_FAILED, Fail  # noqa: E402
-from textpoke.guests import endings, initramfs, kernel, perf, tests, torture  # noqa: E402
+from textpoke.guests import (  # noqa: E402
+    endings,
+    initramfs,
+    kernel,
+    onebyone,
+    perf,
+    tests,
+    torture,
+)
 from textpoke.results import kept, known, ktap  # noqa: E402
 from textpoke.results.ktap import FAILED, PASSED, SKIPPED, Result  # noqa: E402
 from textpoke.series import base as bases  # noqa: E402
@@ -532,6 +540,7 @@ class TakingTurns(unittest.TestCase):
                 selftests_guest=lambda *_: gives("replay", FAILED),
                 kunit_guest=lambda *_: gives("KUnit"),
             ),
+            mock.patch.object(onebyone, "OneByOne", lambda _store, _title, guest: guest),
             mock.patch.object(torture, "torture_guest", lambda *_: gives("torture")),
             mock.patch.multiple(
                 check,

@@ -17,7 +17,7 @@ from .. import arch as arches
 from .. import host, paths
 from ..code import realmode, standards, unwatched
 from ..errors import OK
-from ..guests import boot, endings, initramfs, kernel, perf, tests, torture
+from ..guests import boot, endings, initramfs, kernel, onebyone, perf, tests, torture
 from ..proofs import models
 from ..records import run
 from ..results import kept, made
@@ -267,7 +267,10 @@ def _taking_turns(store, name, kdir, beside=()):
     ends = ENDS + SAME_ENDS * shows
     first, *others = [(f"ftracetest {number}", guest) for number, guest in enumerate(ftracetest, 1)]
     parts = [
-        ("selftests", tests.selftests_guest(name, kdir)),
+        (
+            "selftests",
+            onebyone.OneByOne(store, f"{name}: selftests", tests.selftests_guest(name, kdir)),
+        ),
         # From nothing: two perfs are built for it.
         (
             "the main job",
@@ -355,6 +358,7 @@ def _architecture_parts(name):
             "guests.tests",
             "guests.torture",
             "guests.endings",
+            "guests.onebyone",
             "records.run",
             "results.kept",
             "results.made",

@@ -111,5 +111,5 @@ def ending(name, kdir, programs, how):
 
 def endings_guests(name, kdir, folder):
     """What boots a guest for each way, with our selftests in a folder; each gives its results."""
-    programs = {"selftests": folder, "usr/bin/kexec": tests.program(name, kdir, "kexec")}
+    programs = tests.ours(folder, "listen") | {"usr/bin/kexec": tests.program(name, kdir, "kexec")}
     return [ending(name, kdir, programs, how) for how in ("panic", *arches.get(name).endings)]

@@ -343,6 +343,12 @@ def install_selftests(name, kdir, targets, use=""):
     return dest
 
 
+def ours(folder, *names):
+    """Some of our own selftests, of those in a folder: guest path -> file."""
+    places = [f"{OWN[0]}/{name}" for name in names]
+    return {f"selftests/{place}": folder / place for place in places}
+
+
 def program(name, kdir, what, words=()):
     """One of our programs for guests, built static into the kernel's folder;
     words: more for the compiler.
@@ -439,6 +445,34 @@ def _selftests_results(name, kdir, targets, folder, left_out, result):
     return left_out + found + guest_results(", ".join(targets), result)
 
 
+@dataclass(frozen=True)
+class Selftests(Guest):
+    """A guest for the selftests in a folder."""
+
+    folder: Path = Path()
+    left_out: tuple = ()  # results of what is not run
+    # A function from some of the tests, target:program, to what boots a guest for these alone.
+    some: Callable = field(default=Guest)
+    common: Callable = field(default=Guest)  # the same guest with none, to tell what it is
+
+
+def _targets(listed):
+    return tuple(dict.fromkeys(test.split(":")[0] for test in listed))
+
+
+def _with_tests(folder, use, listed, without=()):
+    """A copy of installed selftests in which the runner is told of some; without the files of
+    others.
+    """
+    copy = folder.with_name(f"{folder.name}-{use}")
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(folder, copy, symlinks=True)
+    (copy / "kselftest-list.txt").write_text("".join(f"{test}\n" for test in listed))
+    for test in without:
+        (copy / test.replace(":", "/", 1)).unlink()
+    return copy
+
+
 def selftests_in(name, kdir, targets, folder, programs, left_out=(), **how):
     """What boots a guest for the selftests in a folder, and judges what their runner says."""
 
@@ -448,14 +482,27 @@ def selftests_in(name, kdir, targets, folder, programs, left_out=(), **how):
             name, extra=extra, job=initramfs.GUEST / "selftests.sh", args=targets, kdir=kdir
         )
 
+    def some(listed):
+        share = _with_tests(folder, "some", listed)
+        return selftests_in(name, kdir, _targets(listed), share, programs, **how)
+
+    def common():
+        listed = (folder / "kselftest-list.txt").read_text().split()
+        share = _with_tests(folder, "common", (), without=listed)
+        return selftests_in(name, kdir, (), share, programs, **how)
+
     more = [f"{each.name} {each.status} {each.note}" for each in left_out]
-    return Guest(
+    return Selftests(
         name,
         kdir,
         initrd,
         functools.partial(_selftests_results, name, kdir, targets, folder, list(left_out)),
         how,
         more=tuple(more),
+        folder=folder,
+        left_out=tuple(left_out),
+        some=some,
+        common=common,
     )
 
 
@@ -480,7 +527,7 @@ def listed_guest(name, kdir, listed, append="", smp=2, use="listed", **how):
     """What boots a guest for the listed TARGET:PROGRAM of the selftests alone,
     which are built now; it gives their results.
     """
-    targets = tuple(dict.fromkeys(test.split(":")[0] for test in listed))
+    targets = _targets(listed)
     say(f"selftests on {name}: {', '.join(listed)}")
     # In a folder of its own: others of these targets wait for their guests.
     folder = install_selftests(name, kdir, targets, use=use)

@@ -238,7 +238,8 @@ def torture_guest(name, kdir, folder, minutes=MINUTES, append="", smp=SMP):
     """
 
     def initrd():
-        extra = {"selftests": folder, "bin/sample": tests.program(name, kdir, "sample")}
+        extra = tests.ours(folder, "replay")
+        extra |= {"bin/sample": tests.program(name, kdir, "sample")}
         return initramfs.build_initramfs(
             name, extra=extra, job=initramfs.GUEST / "torture.sh", args=[60 * minutes], kdir=kdir
         )
