@@ -118,6 +118,9 @@ class OneByOne(unittest.TestCase):
         self.assertEqual([each.name for each in found if each.unchanged][0], "t: replay: a case")
         self.change("t/replay")
         self.assertEqual(self.run_them()[0], ["t:replay", "t:again.sh", "t:replayed.sh"])
+        self.change("t/again.sh")
+        self.assertEqual(self.run_them()[0], ["t:again.sh", "t:replayed.sh"])
+        self.assertEqual(self.run_them()[0], [])
 
     def test_all_if_something_common_changes(self):
         self.run_them()

@@ -73,26 +73,28 @@ class OneByOne:
         """What all that is made from."""
         return self.guest.parts()
 
-    def _keys(self, tests):
+    def _keys(self):
+        """Each test -> the hash of what it is made from."""
         folder = self.guest.folder
         common = made.safely(lambda: [self.guest.common().parts(), made.modules(CODE)])
         return {
             test: made.safely(
                 lambda needs=needs: [common, *([each, _file(folder, each)] for each in needs)]
             )
-            for test, needs in used(folder, tests).items()
+            for test, needs in used(folder, listed(folder)).items()
         }
 
-    def _keep(self, keys, found):
+    def _keep(self, tests, keys, found):
         """Those that have passed, if they would be made from the same now."""
-        for test, key in self._keys(keys).items():
-            if key == keys[test]:
-                self.store.keep(f"{self.title}: {test}", key, found[test])
+        now = self._keys()
+        for test in tests:
+            if now.get(test) == keys[test]:
+                self.store.keep(f"{self.title}: {test}", keys[test], found[test])
 
     def __call__(self):
         """What each test gives, or gave when it passed, and how the guest ended."""
-        tests = listed(self.guest.folder)
-        keys = self._keys(tests)
+        keys = self._keys()
+        tests = list(keys)
         found = {test: self.store.known(f"{self.title}: {test}", keys[test]) for test in tests}
         left = [test for test in tests if found[test] is None]
         new = self.guest.some(left)() if left else []
@@ -101,6 +103,6 @@ class OneByOne:
         others = [result for result in new if not any(_of(test, result) for test in left)]
         # One that dies takes the word of the tests before it with it.
         if all(result.status != FAILED for result in others):
-            self._keep({test: keys[test] for test in left}, found)
+            self._keep(left, keys, found)
         of_tests = [result for test in tests for result in found[test]]
         return [*self.guest.left_out, *of_tests, *others]
