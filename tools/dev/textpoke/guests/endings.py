@@ -28,6 +28,9 @@ NEXT_KERNELS = {
     "kexec": "another kernel takes over",
 }
 NEXT_JOB = f"grep -q {NEXT} /proc/cmdline"
+# Warnings at most. On powerpc each byte of a line is a hypercall until there is a driver of the
+# console, and after each the CPU that has not begun yet has its turn to wait: 5 s a line.
+QUIET = "loglevel=5"
 TIMEOUT = 300
 
 
@@ -76,7 +79,7 @@ def _initrd(name, kdir, programs, how):
         extra=extra,
         job=initramfs.GUEST / "ending.sh",
         kdir=kdir,
-        args=[how, f"{boot.command_line(arches.get(name), NEXT)} maxcpus=1"],
+        args=[how, f"{boot.command_line(arches.get(name), NEXT)} maxcpus=1 {QUIET}"],
     )
 
 
