@@ -11,7 +11,7 @@ from unittest import mock
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from textpoke.guests import initramfs, onebyone, tests  # noqa: E402
-from textpoke.results import kept, made  # noqa: E402
+from textpoke.results import kept, known, made  # noqa: E402
 from textpoke.results.ktap import FAILED, PASSED, SKIPPED, Result  # noqa: E402
 
 FILES = {
@@ -61,7 +61,7 @@ class OneByOne(unittest.TestCase):
         for name, text in FILES.items():
             (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
             (self.folder / name).write_bytes(text)
-        (self.folder / onebyone.LIST).write_text("\n".join(TESTS))
+        (self.folder / known.LIST).write_text("\n".join(TESTS))
         self.guest = Fake(self.folder)
         self.enterContext(mock.patch.object(made, "modules", lambda *_: ["modules"]))
 
@@ -152,7 +152,7 @@ class Guests(unittest.TestCase):
         for name, text in FILES.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_bytes(text)
-        (folder / onebyone.LIST).write_text("\n".join(TESTS))
+        (folder / known.LIST).write_text("\n".join(TESTS))
         self.guest = tests.selftests_in("x86", self.place, ("t",), folder, {})
 
     def extra(self, guest):
@@ -160,17 +160,17 @@ class Guests(unittest.TestCase):
             guest.initrd()
         folder = built.call_args.kwargs["extra"]["selftests"]
         files = {str(each.relative_to(folder)) for each in folder.rglob("*") if each.is_file()}
-        return built.call_args.kwargs["args"], onebyone.listed(folder), files
+        return built.call_args.kwargs["args"], known.listed(folder), files
 
     def test_some(self):
         targets, listed, files = self.extra(self.guest.some(["t:alone"]))
         self.assertEqual((targets, listed), (("t",), ["t:alone"]))
-        self.assertEqual(files, {*FILES, onebyone.LIST})
+        self.assertEqual(files, {*FILES, known.LIST})
 
     def test_what_they_have_in_common(self):
         _, listed, files = self.extra(self.guest.common())
         self.assertEqual(listed, [])
-        self.assertEqual(files, {"run.sh", "t/common.sh", "t/listen", onebyone.LIST})
+        self.assertEqual(files, {"run.sh", "t/common.sh", "t/listen", known.LIST})
 
 
 if __name__ == "__main__":

@@ -240,15 +240,7 @@ class Ahead:
         """Do it now, unless it is known: what it gives is kept for its turn."""
         key = made.safely(self.parts)
         if self.store.known(self.name, key) is None:
-            self._found = key, self._timed()
-
-    def _timed(self):
-        begin = time.monotonic()
-        with working(self.name):
-            results = list(results_of(self.name, self.function))
-        spent = time.monotonic() - begin
-        say(f"{self.name}: {spent:.0f} s")
-        return [replace(each, part=self.name, seconds=spent) for each in results]
+            self._found = key, _timed(self.name, self.name, results_of(self.name, self.function))
 
     def __call__(self):
         """What it gives: of before only if it would be made from the same now."""
@@ -306,14 +298,18 @@ def _taking_turns(store, name, kdir, beside=()):
 
 def _part(store, name, title, part):
     """The results of a part, which may be known; one that breaks is itself a failed test."""
+    function = functools.partial(store.once, f"{name}: {title}", part.parts, part)
+    return _timed(f"{name}: {title}", title, results_of(title, function))
+
+
+def _timed(name, part, results):
+    """Results as they come, of a part of a step: with the time that it has taken."""
     begin = time.monotonic()
-    with working(f"{name}: {title}"):
-        results = list(results_of(title, store.once, f"{name}: {title}", part.parts, part))
+    with working(name):
+        found = list(results)
     spent = time.monotonic() - begin
-    say(f"{name}: {title}: {spent:.0f} s")
-    return [
-        replace(each, part=title, seconds=None if each.unchanged else spent) for each in results
-    ]
+    say(f"{name}: {spent:.0f} s")
+    return [replace(each, part=part, seconds=None if each.unchanged else spent) for each in found]
 
 
 def _built_and_tested(store, name, beside):

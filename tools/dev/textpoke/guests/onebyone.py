@@ -6,25 +6,15 @@ A test is made from its own files, from those of other tests that it names, and 
 is no test: the kernel, the guest, what tests have in common. See results/kept.py.
 """
 
+import functools
 import re
 from dataclasses import dataclass
-from pathlib import Path
 
-from ..results import kept, made
+from ..results import kept, known, made
 from ..results.ktap import FAILED
 from .tests import Selftests
 
-LIST = "kselftest-list.txt"
 CODE = "guests.onebyone"
-
-
-def listed(folder):
-    """The tests in a folder as the runner is told of them: target:program."""
-    return (Path(folder) / LIST).read_text().split()
-
-
-def _file(folder, test):
-    return folder / test.replace(":", "/", 1)
 
 
 def _names(text, test):
@@ -37,12 +27,9 @@ def used(folder, tests):
     """Test -> itself and those that it names, or that one of these names, or a script that tests
     have in common.
     """
-    files = {test: _file(folder, test).read_bytes() for test in tests}
-    scripts = [
-        path.read_bytes()
-        for path in sorted(folder.rglob("*.sh"))
-        if path not in {_file(folder, test) for test in tests}
-    ]
+    places = {test: known.file_of(folder, test) for test in tests}
+    files = {test: path.read_bytes() for test, path in places.items()}
+    scripts = [path.read_bytes() for path in {*folder.rglob("*.sh")} - {*places.values()}]
     all_use = {test for test in tests if any(_names(text, test) for text in scripts)}
 
     def with_named(found):
@@ -73,27 +60,29 @@ class OneByOne:
         """What all that is made from."""
         return self.guest.parts()
 
-    def _keys(self):
-        """Each test -> the hash of what it is made from."""
+    def _keys(self, common):
+        """Each test -> the hash of what it is made from; common: the guest with none of them."""
         folder = self.guest.folder
-        common = made.safely(lambda: [self.guest.common().parts(), made.modules(CODE)])
+        shared = made.safely(lambda: [common.parts(), made.modules(CODE)])
+
+        def parts(needs):
+            return [shared, *([each, known.file_of(folder, each)] for each in needs)]
+
         return {
-            test: made.safely(
-                lambda needs=needs: [common, *([each, _file(folder, each)] for each in needs)]
-            )
-            for test, needs in used(folder, listed(folder)).items()
+            test: made.safely(functools.partial(parts, needs))
+            for test, needs in used(folder, known.listed(folder)).items()
         }
 
-    def _keep(self, tests, keys, found):
+    def _keep(self, tests, keys, now, found):
         """Those that have passed, if they would be made from the same now."""
-        now = self._keys()
         for test in tests:
             if now.get(test) == keys[test]:
                 self.store.keep(f"{self.title}: {test}", keys[test], found[test])
 
     def __call__(self):
         """What each test gives, or gave when it passed, and how the guest ended."""
-        keys = self._keys()
+        common = self.guest.common()
+        keys = self._keys(common)
         tests = list(keys)
         found = {test: self.store.known(f"{self.title}: {test}", keys[test]) for test in tests}
         left = [test for test in tests if found[test] is None]
@@ -103,6 +92,6 @@ class OneByOne:
         others = [result for result in new if not any(_of(test, result) for test in left)]
         # One that dies takes the word of the tests before it with it.
         if all(result.status != FAILED for result in others):
-            self._keep(left, keys, found)
+            self._keep(left, keys, self._keys(common), found)
         of_tests = [result for test in tests for result in found[test]]
         return [*self.guest.left_out, *of_tests, *others]

@@ -450,10 +450,22 @@ class Selftests(Guest):
     """A guest for the selftests in a folder."""
 
     folder: Path = Path()
+    programs: dict = field(default_factory=dict)  # that they want besides
     left_out: tuple = ()  # results of what is not run
-    # A function from some of the tests, target:program, to what boots a guest for these alone.
-    some: Callable = field(default=Guest)
-    common: Callable = field(default=Guest)  # the same guest with none, to tell what it is
+
+    def _of(self, use, listed, without=()):
+        share = _with_tests(self.folder, use, listed, without)
+        return selftests_in(
+            self.name, self.kdir, _targets(listed), share, self.programs, **self.how
+        )
+
+    def some(self, listed):
+        """What boots a guest for some of the tests, target:program, alone."""
+        return self._of("some", listed)
+
+    def common(self):
+        """The same guest with none of them, to tell what it is."""
+        return self._of("common", (), without=known.listed(self.folder))
 
 
 def _targets(listed):
@@ -464,12 +476,18 @@ def _with_tests(folder, use, listed, without=()):
     """A copy of installed selftests in which the runner is told of some; without the files of
     others.
     """
+    copy = _copied(folder, use)
+    known.tell(copy, listed)
+    for test in without:
+        known.file_of(copy, test).unlink()
+    return copy
+
+
+def _copied(folder, use):
+    """A copy of installed selftests beside them."""
     copy = folder.with_name(f"{folder.name}-{use}")
     shutil.rmtree(copy, ignore_errors=True)
     shutil.copytree(folder, copy, symlinks=True)
-    (copy / "kselftest-list.txt").write_text("".join(f"{test}\n" for test in listed))
-    for test in without:
-        (copy / test.replace(":", "/", 1)).unlink()
     return copy
 
 
@@ -482,15 +500,6 @@ def selftests_in(name, kdir, targets, folder, programs, left_out=(), **how):
             name, extra=extra, job=initramfs.GUEST / "selftests.sh", args=targets, kdir=kdir
         )
 
-    def some(listed):
-        share = _with_tests(folder, "some", listed)
-        return selftests_in(name, kdir, _targets(listed), share, programs, **how)
-
-    def common():
-        listed = (folder / "kselftest-list.txt").read_text().split()
-        share = _with_tests(folder, "common", (), without=listed)
-        return selftests_in(name, kdir, (), share, programs, **how)
-
     more = [f"{each.name} {each.status} {each.note}" for each in left_out]
     return Selftests(
         name,
@@ -500,9 +509,8 @@ def selftests_in(name, kdir, targets, folder, programs, left_out=(), **how):
         how,
         more=tuple(more),
         folder=folder,
+        programs=programs,
         left_out=tuple(left_out),
-        some=some,
-        common=common,
     )
 
 
@@ -531,7 +539,7 @@ def listed_guest(name, kdir, listed, append="", smp=2, use="listed", **how):
     say(f"selftests on {name}: {', '.join(listed)}")
     # In a folder of its own: others of these targets wait for their guests.
     folder = install_selftests(name, kdir, targets, use=use)
-    (folder / "kselftest-list.txt").write_text("".join(f"{test}\n" for test in listed))
+    known.tell(folder, listed)
     return selftests_in(
         name, kdir, targets, folder, programs(name, kdir), append=append, smp=smp, **how
     )
@@ -666,9 +674,7 @@ def scripts(name, kdir, append="", smp=2):
 
 def _share(folder, use, wanted):
     """The installed tests with some cases only: those whose paths are wanted."""
-    share = folder.with_name(f"{folder.name}-{use}")
-    shutil.rmtree(share, ignore_errors=True)
-    shutil.copytree(folder, share, symlinks=True)
+    share = _copied(folder, use)
     home = share / "ftrace/test.d"
     for path in sorted(home.rglob("*.tc")):
         if not wanted(str(path.relative_to(home))):

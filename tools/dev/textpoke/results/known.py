@@ -51,18 +51,34 @@ def load(arch, kind=""):
     return known
 
 
+# Installed selftests, as kselftest's runner is told of them: target:program, a line each.
+LIST = "kselftest-list.txt"
+
+
+def listed(folder):
+    """The tests in a folder that the runner is told of."""
+    return (folder / LIST).read_text().split()
+
+
+def tell(folder, tests):
+    """Have the runner told of these alone."""
+    (folder / LIST).write_text("".join(f"{test}\n" for test in tests))
+
+
+def file_of(folder, test):
+    """Where the program of a test is."""
+    return folder / test.replace(":", "/", 1)
+
+
 def _forget(folder, name):
     """Remove an installed test, also from the list that the runner goes by;
     whether it was there.
     """
     there = (folder / name).exists()
     (folder / name).unlink(missing_ok=True)
-    tests = folder / "kselftest-list.txt"
-    if tests.exists():
+    if (folder / LIST).exists():
         entry = name.replace("/", ":", 1)
-        tests.write_text(
-            "".join(line for line in tests.read_text().splitlines(True) if line.strip() != entry)
-        )
+        tell(folder, [test for test in listed(folder) if test != entry])
     return there
 
 
