@@ -20,6 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 # pylint: disable=wrong-import-position
 from textpoke import arch as arches  # noqa: E402
 from textpoke import host, paths, say  # noqa: E402
+from textpoke.checks import full  # noqa: E402
 from textpoke.errors import INFRA, USAGE, Fail  # noqa: E402
 from textpoke.guests import kernel, perf  # noqa: E402
 from textpoke.packages import deb, perfdeb  # noqa: E402
@@ -429,11 +430,10 @@ class Building(Case):
             self.build()
 
     def test_setup_installs_all_that_it_needs(self):
+        with mock.patch.object(host, "setup") as setup:
+            full.setup()
+        said = {*setup.call_args.kwargs["more"]}
         host.need.reset_mock()
-        with mock.patch.object(host, "setup") as others:
-            deb.setup()
-        others.assert_called_once()
-        said = {name for call in host.need.call_args_list for name in call.args}
         self.build()
         # What is the others' is in host.py.
         rest = {*host.BUILD, *host.PERF, *host.BTF}

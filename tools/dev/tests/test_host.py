@@ -12,7 +12,7 @@ from unittest import mock
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from textpoke import host  # noqa: E402
-from textpoke.errors import INFRA, Fail  # noqa: E402
+from textpoke.errors import INFRA, MISSING, Fail  # noqa: E402
 
 UPDATED = """\
 Err:2 http://mirror trixie/main riscv64 Packages
@@ -32,6 +32,25 @@ class Advice(unittest.TestCase):
     def test_a_mirror_that_is_updated_is_not_taken_for_one_that_is_not_there(self):
         self.assertIn("is being updated", self.advice(UPDATED))
         self.assertIn("cannot be reached", self.advice(UNREACHED))
+
+
+class AnotherMachine(unittest.TestCase):
+    def test_builds_no_kernel(self):
+        with (
+            mock.patch.object(host.platform, "machine", return_value="aarch64"),
+            mock.patch.object(host, "need", side_effect=AssertionError("it was asked for")),
+            self.assertRaisesRegex(Fail, "on x86_64 machines alone, .* is aarch64") as raised,
+        ):
+            host.need_to_build("gcc")
+        self.assertEqual(raised.exception.code, MISSING)
+
+    def test_this_one_does(self):
+        with (
+            mock.patch.object(host.platform, "machine", return_value="x86_64"),
+            mock.patch.object(host, "need") as need,
+        ):
+            host.need_to_build("gcc-riscv64-linux-gnu")
+        self.assertIn("gcc-riscv64-linux-gnu", need.call_args.args)
 
 
 class Foreign(unittest.TestCase):

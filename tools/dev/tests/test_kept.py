@@ -404,6 +404,13 @@ class WhatConcernsAnArchitecture(Temporary):
         self.assertTrue(made.concerns("kernel/text_poke/tests/test.h", "arm64"))
         self.assertTrue(made.concerns("kernel/text_poke/tests/x86/arch_test.h", "i386"))
 
+    def test_tests_are_no_part_of_its_kernels(self):
+        for path in "tools/testing/selftests/text_poke/replay.c", "tools/perf/util/event.c":
+            self.assertTrue(made.concerns(path, "arm64"), path)
+            self.assertFalse(made.of_kernel(path, "arm64"), path)
+        self.assertTrue(made.of_kernel("kernel/text_poke/core.c", "arm64"))
+        self.assertFalse(made.of_kernel("arch/x86/Kconfig", "arm64"))
+
     def test_not_that_of_others_and_what_is_read(self):
         for path in (
             "arch/x86/Kconfig",

@@ -9,6 +9,7 @@ that has everything needs neither network nor root.
 """
 
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -26,6 +27,7 @@ STANDBYS = ("stable", "testing")
 BACKPORTS = "backports"
 BACKPORTED = ("bookworm",)  # the releases that are not
 SECURITY = "-security"
+BUILDS = "x86_64"  # as uname calls an amd64 machine
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
 BUILD = (
@@ -64,6 +66,9 @@ PAGE = ("python3-pygal",)
 BROWSER = ("chromium",)
 # A second opinion of trace that is made here: see lister.py.
 LISTER = ("libopencsd-bin",)
+# What makes a Debian of its own, and executes the programs of one for another machine.
+ROOT = ("mmdebstrap",)
+USER_EMULATION = ("qemu-user-static",)
 MODELS = ("spin", "tcc", "libc6-dev")
 PERF = (
     "libcap-dev",
@@ -429,6 +434,19 @@ def need(*packages, suite=None):
             )
 
 
+def need_to_build(*packages):
+    """What a kernel is built with. Each architecture's compiler is known by the name of its
+    package on amd64.
+    """
+    if (machine := platform.machine()) != BUILDS:
+        raise Fail(
+            MISSING,
+            f"kernels are built on {BUILDS} machines alone, and this one is {machine}: "
+            "run the command on one of these",
+        )
+    need(*BUILD, *packages)
+
+
 def _qemu(*arches):
     names = [name for arch in arches for name in QEMU[arch]]
     return [name if name == "opensbi" else f"{name}>={QEMU_OLDEST}" for name in names]
@@ -439,12 +457,12 @@ def need_qemu(*arches):
     need(*_qemu(*arches), suite=BACKPORTS)
 
 
-def setup(arches=None):
-    """Everything that any command needs, at once."""
+def setup(arches=None, more=()):
+    """Everything that any command needs, at once; more: packages that are not listed here."""
     arches = arches or list(CROSS)
     cross = [name for arch in arches for name in CROSS[arch]]
     packages = [*BUILD, *cross, *PERF, *LLVM, *LINT, *STANDARDS, *BTF, *MODELS, *PAGE]
-    packages += [*BROWSER, *LISTER]
+    packages += [*BROWSER, *LISTER, *ROOT, *USER_EMULATION, *more]
     # All in one sentence, for a user that is not root.
     _lacking(*packages, *_qemu(*arches))
     need(*packages)

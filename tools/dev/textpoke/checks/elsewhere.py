@@ -55,7 +55,7 @@ def make_root(release):
             return root
         if os.geteuid():
             raise Fail(MISSING, "a chroot can be made by root alone: run the command as root")
-        host.need("git", "mmdebstrap", "rsync")
+        host.need("git", *host.ROOT, "rsync")
         host.room(paths.BUILD, 3, "a chroot")
         say(f"making a chroot of Debian's {release}")
         part = root.with_name("root.part")

@@ -392,11 +392,7 @@ def _stages():
 
 def kernel_files(name, files):
     """Those that an architecture's kernel is built from."""
-    return [
-        [path, what]
-        for path, what in files
-        if made.concerns(path, name) and not path.startswith(("tools/perf/", "tools/testing/"))
-    ]
+    return [[path, what] for path, what in files if made.of_kernel(path, name)]
 
 
 def _after(name, number):
@@ -524,9 +520,8 @@ def parts_of(arch):
 
 
 def setup():
-    """`setup`: what a step here is made with, besides all that other commands need."""
-    host.need(*fuzz.PACKAGES)
-    deb.setup()
+    """`setup`: all that any command needs."""
+    host.setup(more=(*fuzz.PACKAGES, *deb.PACKAGES))
 
 
 def main(options):

@@ -309,7 +309,7 @@ def _has_modules(build):
 def _packages(build):
     """What is needed to build it, installed on demand."""
     btf = host.BTF if "debuginfo" in build.fragments else ()
-    host.need(*host.BUILD, *(host.LLVM if build.llvm else build.arch.compiler_packages), *btf)
+    host.need_to_build(*(host.LLVM if build.llvm else build.arch.compiler_packages), *btf)
 
 
 def _plan(arch, base, llvm, fragments):

@@ -331,7 +331,8 @@ def install_selftests(name, kdir, targets, use=""):
                 f"O={kdir}",
                 f"KDIR={kdir}",
                 f"KHDR_INCLUDES=-isystem {kdir}/usr/include",
-                "LDFLAGS=-static",
+                # Without what has the source's path in it: in another clone they are the same.
+                "LDFLAGS=-static -Wl,-S",
                 f"TARGETS={' '.join(targets)}",
                 f"INSTALL_PATH={dest}",
                 "FORCE_TARGETS=1",

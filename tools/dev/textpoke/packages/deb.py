@@ -464,8 +464,8 @@ def build(arch, flavour=None, debug=False):
     """The packages of a kernel, built unless they are there; returns (Deb, their paths)."""
     flavour = flavour_of(arch, flavour)
     known = arches.get(arch)
-    host.need(
-        *host.BUILD, *PACKAGES, *host.PERF, *known.compiler_packages, *(host.BTF if debug else ())
+    host.need_to_build(
+        *PACKAGES, *host.PERF, *known.compiler_packages, *(host.BTF if debug else ())
     )
     deb = plan(arch, flavour, debug)
     with host.locked(f"deb-{deb.name}", paths.BUILD):
@@ -478,12 +478,6 @@ def build(arch, flavour=None, debug=False):
             (deb.folder / ".made").write_text(json.dumps({"key": key, "packages": names}) + "\n")
             found = [deb.folder / name for name in names]
     return deb, found
-
-
-def setup():
-    """`setup`: what packages are made with, besides all that other commands need."""
-    host.need(*PACKAGES)
-    host.setup()
 
 
 def _shown(path):

@@ -230,7 +230,7 @@ def _rule(arch):
         return ""
     if arch.name not in EMULATED:
         raise Fail(MISSING, f"programs of {arch.debarch} cannot be executed here")
-    host.need("qemu-user-static")
+    host.need(*host.USER_EMULATION)
     return EMULATED[arch.name][1]
 
 
@@ -270,7 +270,7 @@ def make_root(arch, flavour):
     with host.locked(f"installed-{arch.name}", paths.BUILD):
         if paths.noted(place / ".root") == _note() and root.is_dir():
             return root
-        host.need("mmdebstrap")
+        host.need(*host.ROOT)
         host.room(place, 4, "a Debian")
         say(f"making a Debian {RELEASE} for {arch.debarch} in {root}")
         part = root.with_name("root.part")

@@ -231,6 +231,11 @@ def concerns(path, name):
     return not path.startswith(UNREAD)
 
 
+def of_kernel(path, name):
+    """The same of its kernels alone, whatever is run in them."""
+    return concerns(path, name) and not path.startswith(("tools/perf/", "tools/testing/"))
+
+
 def read_beyond(name, kdir, source):
     """The files that a kernel was built from,
     though they are said not to concern its architecture.
@@ -323,10 +328,11 @@ def changed_by_hand(now):
     return ""
 
 
-def architecture(name, more=()):
+def architecture(name, more=(), wanted=concerns):
     """All that an architecture's kernels and guests are made from, but for these tools' own code.
 
     more    packages, besides those that every kernel wants
+    wanted  which files of the series, see series_of()
     """
     arch = arches.get(name)
     names = (*host.BUILD, *arch.compiler_packages, *host.QEMU[name], *host.PERF, *more)
@@ -339,7 +345,7 @@ def architecture(name, more=()):
     yield [
         name,
         base(),
-        list(series_of(name)),
+        list(series_of(name, wanted)),
         list(overlay.parts()),
         list(configuration(name)),
         environment(),

@@ -1018,9 +1018,9 @@ def installed(name):
 
 
 def parts(name):
-    """What that is made from: see made.py."""
+    """What that is made from, which is none of the selftests: see made.py."""
     return [
-        list(made.architecture(name)),
+        list(made.architecture(name, wanted=made.of_kernel)),
         perf.parts(name),
         perf.host_parts(),
         made.modules("trace.trace", "checks.check"),
