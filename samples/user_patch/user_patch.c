@@ -70,7 +70,8 @@
  *
  *    On x86 an interrupted thread may have the resume flag set, by a page fault
  *    on the first instruction or by the breakpoint itself. Then it would execute
- *    that without a trap. Both handlers take the flag away.
+ *    that without a trap. Both handlers take the flag away. arm64 has a similar
+ *    state in the kernel, and leaves it when it calls a handler.
  *
  * e: Without this another CPU may execute what it has fetched before d, whatever
  *    memory holds. It comes before f: afterwards there is no guard.
@@ -89,8 +90,7 @@
  *    or QUERY_SIGNAL blocked for longer makes the patch give up.
  *  - A process that is forked has no guard. fork() waits for the end of a patch;
  *    a program that calls clone() has to see to that itself.
- *  - Two breakpoints of each thread, on x86. On arm64 with Linux 6.12 no thread
- *    answered when this was tried, so that it is not offered there.
+ *  - Two breakpoints of each thread.
  *  - perf_event_paranoid has to be 2 or less, or CAP_PERFMON be there.
  */
 #define _GNU_SOURCE
@@ -157,6 +157,32 @@ asm(".pushsection .text\n"
 	"probe_done: ret\n"
 	".size probe, . - probe\n"
 	".popsection\n");
+#elif defined(__aarch64__)
+#define BREAKPOINT_LEN	HW_BREAKPOINT_LEN_4
+#define UNIT		unsigned int
+
+static unsigned long *pc_of(ucontext_t *uc)
+{
+	return (unsigned long *)&uc->uc_mcontext.pc;
+}
+
+static void set_result(ucontext_t *uc, unsigned long value)
+{
+	uc->uc_mcontext.regs[0] = value;
+}
+
+static void forget_resume(ucontext_t *uc)
+{
+	(void)uc;
+}
+
+asm(".pushsection .text\n"
+	".type probe, %function\n"
+	"probe:	mov	x0, #0\n"
+	"probe_trap: nop\n"
+	"probe_done: ret\n"
+	".size probe, . - probe\n"
+	".popsection\n");
 #endif
 
 unsigned long long user_patch_now_ns(void)
@@ -170,7 +196,12 @@ unsigned long long user_patch_now_ns(void)
 #ifdef BREAKPOINT_LEN
 /* Whether the thread traps: 1 comes from the handler. */
 unsigned long probe(void);
-extern const char probe_trap[], probe_done[];
+/*
+ * Hidden, or GCC takes their addresses from the global offset table. On arm64
+ * what the linker puts there for a local label is where its section begins.
+ */
+extern const char probe_trap[] __attribute__((visibility("hidden")));
+extern const char probe_done[] __attribute__((visibility("hidden")));
 
 enum answer { NONE, UNGUARDED, INSIDE, OUTSIDE, GONE, NR_ANSWERS };
 

@@ -131,7 +131,7 @@ _ARM64 = Arch(
     has_backend=True,
     kunit=("text_poke_stop", "text_poke_catch_up", "text_poke_bpf"),
     isolates=True,
-    selftests=("perf_events",),
+    selftests=("perf_events", "user_patch"),
     counted=("perf_events:remove_on_exec",),
     # Then backtraces come by NMI, and the overflows of counters, in which the test reads.
     torture=("pseudo-nmis", "calls-nmi"),
