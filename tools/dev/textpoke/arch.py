@@ -141,6 +141,7 @@ _ARM64 = Arch(
     endings=("crash",),
 )
 
+# sv39: each level of page tables is one more load that the emulation makes for a page.
 _RISCV = Arch(
     name="riscv",
     cross="riscv64-linux-gnu-",
@@ -150,7 +151,7 @@ _RISCV = Arch(
     busybox="trixie",
     qemu="qemu-system-riscv64",
     machine="virt,aia=aplic-imsic",
-    cpu="max",
+    cpu="max,sv39=on",
     machines=("virt",),  # without AIA, firmware has the other harts fetch anew
     console="console=ttyS0 earlycon=sbi",
     devices=("-bios", "default"),

@@ -101,14 +101,15 @@ VARIANTS = (
         "Sv48",
         ("riscv",),
         append="no5lvl",
+        cpu="max",
         paging="sv48",
         parts=("boots", "KUnit", "selftests", "torture"),
     ),
     Variant(
-        "Sv39",
+        "Sv57",
         ("riscv",),
-        append="no4lvl",
-        paging="sv39",
+        cpu="max",
+        paging="sv57",
         parts=("boots", "KUnit", "selftests", "torture"),
     ),
     Variant(
