@@ -44,6 +44,7 @@
  * traps again, sync, records with old and new exchanged, old tails, sync, old
  * units, sync.  Groups that were through with it do so as well, one by one.
  */
+#include <linux/delay.h>
 #include <linux/kernel.h>
 #include <linux/mm.h>
 #include <linux/perf_event.h>
@@ -135,6 +136,7 @@ static void emit_reversals(unsigned int i, unsigned int end)
  * @tailed:	through step e,
  * @final:	and through step f
  * @began:	when the group did, in nanoseconds
+ * @waited:	for readers of records, in milliseconds
  */
 struct text_poke_progress {
 	unsigned int first;
@@ -143,7 +145,42 @@ struct text_poke_progress {
 	unsigned int tailed;
 	unsigned int final;
 	u64 began;
+	unsigned int waited;
 };
+
+/*
+ * A long batch may write records faster than they are read.  Nothing traps here,
+ * so wait until there is room for those of a wave.
+ */
+static void wait_for_readers(struct text_poke_progress *at)
+{
+	unsigned int nr = min(text_poke_batch.nr - at->final, TEXT_POKE_WAVE);
+	unsigned long now, room = perf_text_poke_room();
+	unsigned int idle = 0;
+
+	while (room < nr && idle < TEXT_POKE_READER_IDLE_MS &&
+	       at->waited < TEXT_POKE_READERS_MS) {
+		usleep_range(1000, 1100);
+		text_poke_stats.readers_ms++;
+		at->waited++;
+		now = perf_text_poke_room();
+		idle = now > room ? 0 : idle + 1;
+		room = now;
+	}
+	/* Once is enough. */
+	if (room < nr)
+		at->waited = TEXT_POKE_READERS_MS;
+}
+
+/* Records of what is armed are still to come; those of a wave more may not fit. */
+static bool is_ahead_of_readers(const struct text_poke_progress *at)
+{
+	unsigned int more = at->armed - at->recorded + TEXT_POKE_WAVE;
+
+	return text_poke_batch.nr >= TEXT_POKE_READERS_SITES &&
+	       at->waited < TEXT_POKE_READERS_MS &&
+	       perf_text_poke_room() < more;
+}
 
 /* From here to end_group() sites may trap. */
 static void begin_group(struct text_poke_progress *at)
@@ -175,7 +212,8 @@ static unsigned int end_of_wave(const struct text_poke_progress *at)
 	unsigned int end = min(at->first + TEXT_POKE_GROUP, text_poke_batch.nr);
 
 	if (at->armed > at->first &&
-	    ktime_get_mono_fast_ns() >= arming_ends(at))
+	    (ktime_get_mono_fast_ns() >= arming_ends(at) ||
+	     is_ahead_of_readers(at)))
 		return at->armed;
 	return min(at->armed + TEXT_POKE_WAVE, end);
 }
@@ -291,6 +329,8 @@ static int write_guarded(bool listening)
 	text_poke_publish(&text_poke_batch);				/* a */
 
 	do {
+		if (listening && text_poke_batch.nr >= TEXT_POKE_READERS_SITES)
+			wait_for_readers(&at);
 		ret = write_group(&at, listening);
 	} while (!ret && at.final < text_poke_batch.nr);
 

@@ -16,6 +16,7 @@
  * @syncs:	calls of arch_text_poke_sync()
  * @mappings:	calls of arch_text_poke_map()
  * @records:	records emitted, those of a reversal included
+ * @readers_ms:	how long batches have waited for what reads the records
  * @refused:	sites or batches turned down
  * @rolled_back: batches that failed midway
  * @unwatched:	batches with a site in what runs while a CPU counts as in user
@@ -33,6 +34,7 @@ struct text_poke_stats {
 	u64 syncs;
 	u64 mappings;
 	u64 records;
+	u64 readers_ms;
 	u64 refused;
 	u64 rolled_back;
 	u64 unwatched;
@@ -83,6 +85,15 @@ extern u64 text_poke_longest_map;
  * site of a group traps.  Four waves take six syncs.
  */
 #define TEXT_POKE_GROUP (4 * TEXT_POKE_WAVE)
+
+/*
+ * A batch of so many sites waits for what reads its records, where nothing traps:
+ * for so long in all, and for a reader that does not get on.  Fewer sites do not
+ * fill a buffer of the usual size, which is 512 KiB.
+ */
+#define TEXT_POKE_READERS_SITES 1024U
+#define TEXT_POKE_READERS_MS 100U
+#define TEXT_POKE_READER_IDLE_MS 20U
 
 /*
  * For how many nanoseconds a group arms sites.  It then takes what is armed to

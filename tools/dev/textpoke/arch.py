@@ -117,6 +117,7 @@ _I386 = replace(
 )
 
 # pauth-impdef: the architected pointer authentication costs a third of the time under emulation.
+# lpa2: without it there are four levels of page tables, where the emulation would load from five.
 _ARM64 = Arch(
     name="arm64",
     cross="aarch64-linux-gnu-",
@@ -126,7 +127,7 @@ _ARM64 = Arch(
     busybox="bookworm",
     qemu="qemu-system-aarch64",
     machine="virt,gic-version=3",
-    cpu="max,pauth-impdef=on",
+    cpu="max,pauth-impdef=on,lpa2=off",
     console="console=ttyAMA0 earlycon",
     has_backend=True,
     kunit=("text_poke_stop", "text_poke_catch_up", "text_poke_bpf"),

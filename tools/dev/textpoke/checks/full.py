@@ -74,6 +74,7 @@ VARIANTS = (
     Variant("64K pages", ("arm64",), ("64k",)),
     Variant("no CALL_OPS", ("arm64",), ("no-call-ops",)),
     Variant("BPF's direct calls", fragments=("debuginfo",), parts=("selftests",)),
+    Variant("five levels of page tables", ("arm64",), cpu="max,pauth-impdef=on"),
     Variant("user page tables apart", ("arm64",), append="kpti=on"),
     Variant("pseudo NMIs", ("arm64",), append="irqchip.gicv3_pseudo_nmi=1"),
     Variant(

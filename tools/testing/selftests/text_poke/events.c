@@ -386,6 +386,13 @@ struct events *events_open_on(int cpu)
 	return ev && !events_start(ev) ? ev : NULL;
 }
 
+struct events *events_open_usual(void)
+{
+	struct events *ev = events_new(EVENTS_USUAL_BYTES, START_MAP, -1);
+
+	return ev && !events_start(ev) ? ev : NULL;
+}
+
 /* Buffers of one page, which are not read before events_settle(). */
 struct events *events_open_small(void)
 {

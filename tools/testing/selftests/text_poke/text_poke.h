@@ -91,6 +91,9 @@ struct verdict {
 /* events.c */
 struct events;
 
+/* Of a buffer, as perf record has it. */
+#define EVENTS_USUAL_BYTES	(512UL << 10)
+
 /* How events come to record: by their buffers, their group, or their task. */
 enum start { START_MAP, START_GROUP, START_TASK, NR_STARTS };
 
@@ -99,6 +102,7 @@ struct events *events_prepare(enum start how);
 int events_start(struct events *ev);
 struct events *events_open(void);
 struct events *events_open_on(int cpu);
+struct events *events_open_usual(void);
 struct events *events_open_small(void);
 size_t events_settle(struct events *ev);
 void events_forget(struct events *ev);

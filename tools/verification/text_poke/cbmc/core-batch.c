@@ -24,6 +24,7 @@
  *   - On success there is the new text, on failure the old one, on every CPU,
  *     and nothing else has changed.  Records, if an event listens, say so.
  *   - If a rollback fails, the batch stays published.
+ *   - The poker sleeps only where it may be preempted.
  *
  * How long the sites are and whether they trap is what struct layout says.  All
  * sites are one group, or each is one of its own, as on a machine that is slow.
@@ -68,6 +69,9 @@
  * mutant waves in forth: "at->final == at->armed && end_of_wave(at) == at->armed"
  *	-> "end_of_wave(at) == at->armed"
  * mutant preempted in forth: "	preempt_disable();" -> ""
+ * mutant waits-in-group in grouped: "			wait_for_readers(&at);"
+ *	-> "			preempt_disable();
+ *			wait_for_readers(&at);"
  * mutant group-ends in grouped: "at->final == at->armed && end_of_wave(at) == at->armed"
  *	-> "end_of_wave(at) == at->armed"
  * mutant undo-no-rearm in back: "undo_pass(PASS_REARM, at->first, at->final)"
@@ -209,6 +213,17 @@ static void perf_event_text_pokes(const struct perf_text_poke *pokes,
 				  unsigned int nr);
 static bool store_fails(void *alias, const void *bytes, size_t n);
 
+/* Where the machine is slow, nothing reads the records. */
+static unsigned long perf_text_poke_room(void)
+{
+	return slow ? 0 : -1UL;
+}
+
+static void usleep_range(unsigned long min, unsigned long max)
+{
+	prove(!preempt_off, "the poker sleeps where it may be preempted");
+}
+
 #undef __put_kernel_nofault
 #define __put_kernel_nofault(alias, from, type, label)			\
 do {									\
@@ -241,6 +256,15 @@ struct cpumask { unsigned long bits; };
 
 #undef TEXT_POKE_RECORDS
 #define TEXT_POKE_RECORDS	2U
+
+#undef TEXT_POKE_READERS_SITES
+#define TEXT_POKE_READERS_SITES	1U
+
+#undef TEXT_POKE_READERS_MS
+#define TEXT_POKE_READERS_MS	2U
+
+#undef TEXT_POKE_READER_IDLE_MS
+#define TEXT_POKE_READER_IDLE_MS	1U
 
 #include "kernel/text_poke/report.c"
 #include "kernel/text_poke/sync.c"
