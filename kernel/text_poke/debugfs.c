@@ -25,7 +25,7 @@ static const struct {
 	{ "syncs",		&text_poke_stats.syncs },
 	{ "mappings",		&text_poke_stats.mappings },
 	{ "records",		&text_poke_stats.records },
-	{ "readers_ms",		&text_poke_stats.readers_ms },
+	{ "readers_ns",		&text_poke_stats.readers_ns },
 	{ "refused",		&text_poke_stats.refused },
 	{ "rolled_back",	&text_poke_stats.rolled_back },
 #ifdef CONFIG_TEXT_POKE_CATCH_UP

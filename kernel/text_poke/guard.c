@@ -136,7 +136,8 @@ static void emit_reversals(unsigned int i, unsigned int end)
  * @tailed:	through step e,
  * @final:	and through step f
  * @began:	when the group did, in nanoseconds
- * @waited:	for readers of records, in milliseconds
+ * @listening:	an event records text pokes
+ * @waited:	for what reads the records, in nanoseconds
  */
 struct text_poke_progress {
 	unsigned int first;
@@ -145,7 +146,8 @@ struct text_poke_progress {
 	unsigned int tailed;
 	unsigned int final;
 	u64 began;
-	unsigned int waited;
+	bool listening;
+	u64 waited;
 };
 
 /*
@@ -155,31 +157,36 @@ struct text_poke_progress {
 static void wait_for_readers(struct text_poke_progress *at)
 {
 	unsigned int nr = min(text_poke_batch.nr - at->final, TEXT_POKE_WAVE);
-	unsigned long now, room = perf_text_poke_room();
-	unsigned int idle = 0;
+	u64 start = ktime_get_mono_fast_ns(), time = start, grew = start;
+	unsigned long before, room = perf_text_poke_room();
 
-	while (room < nr && idle < TEXT_POKE_READER_IDLE_MS &&
-	       at->waited < TEXT_POKE_READERS_MS) {
+	while (room < nr && time - grew < TEXT_POKE_READER_IDLE_NS &&
+	       at->waited + (time - start) < TEXT_POKE_READERS_NS) {
 		usleep_range(1000, 1100);
-		text_poke_stats.readers_ms++;
-		at->waited++;
-		now = perf_text_poke_room();
-		idle = now > room ? 0 : idle + 1;
-		room = now;
+		time = ktime_get_mono_fast_ns();
+		before = room;
+		room = perf_text_poke_room();
+		if (room > before)
+			grew = time;
 	}
+	text_poke_stats.readers_ns += time - start;
+	at->waited += time - start;
 	/* Once is enough. */
 	if (room < nr)
-		at->waited = TEXT_POKE_READERS_MS;
+		at->waited = TEXT_POKE_READERS_NS;
+}
+
+static bool has_readers(const struct text_poke_progress *at)
+{
+	return at->listening && text_poke_batch.nr >= TEXT_POKE_READERS_SITES &&
+	       at->waited < TEXT_POKE_READERS_NS;
 }
 
 /* Records of what is armed are still to come; those of a wave more may not fit. */
 static bool is_ahead_of_readers(const struct text_poke_progress *at)
 {
-	unsigned int more = at->armed - at->recorded + TEXT_POKE_WAVE;
-
-	return text_poke_batch.nr >= TEXT_POKE_READERS_SITES &&
-	       at->waited < TEXT_POKE_READERS_MS &&
-	       perf_text_poke_room() < more;
+	return has_readers(at) && perf_text_poke_room() <
+				  at->armed - at->recorded + TEXT_POKE_WAVE;
 }
 
 /* From here to end_group() sites may trap. */
@@ -322,14 +329,14 @@ static int write_group(struct text_poke_progress *at, bool listening)
 
 static int write_guarded(bool listening)
 {
-	struct text_poke_progress at = {};
+	struct text_poke_progress at = { .listening = listening };
 	int ret;
 
 	text_poke_slots_begin(listening);
 	text_poke_publish(&text_poke_batch);				/* a */
 
 	do {
-		if (listening && text_poke_batch.nr >= TEXT_POKE_READERS_SITES)
+		if (has_readers(&at))
 			wait_for_readers(&at);
 		ret = write_group(&at, listening);
 	} while (!ret && at.final < text_poke_batch.nr);

@@ -16,7 +16,7 @@
  * @syncs:	calls of arch_text_poke_sync()
  * @mappings:	calls of arch_text_poke_map()
  * @records:	records emitted, those of a reversal included
- * @readers_ms:	how long batches have waited for what reads the records
+ * @readers_ns:	how long batches have waited for what reads the records
  * @refused:	sites or batches turned down
  * @rolled_back: batches that failed midway
  * @unwatched:	batches with a site in what runs while a CPU counts as in user
@@ -34,7 +34,7 @@ struct text_poke_stats {
 	u64 syncs;
 	u64 mappings;
 	u64 records;
-	u64 readers_ms;
+	u64 readers_ns;
 	u64 refused;
 	u64 rolled_back;
 	u64 unwatched;
@@ -92,8 +92,8 @@ extern u64 text_poke_longest_map;
  * fill a buffer of the usual size, which is 512 KiB.
  */
 #define TEXT_POKE_READERS_SITES 1024U
-#define TEXT_POKE_READERS_MS 100U
-#define TEXT_POKE_READER_IDLE_MS 20U
+#define TEXT_POKE_READERS_NS (100 * NSEC_PER_MSEC)
+#define TEXT_POKE_READER_IDLE_NS (20 * NSEC_PER_MSEC)
 
 /*
  * For how many nanoseconds a group arms sites.  It then takes what is armed to

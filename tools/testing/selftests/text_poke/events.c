@@ -393,13 +393,23 @@ struct events *events_open_usual(void)
 	return ev && !events_start(ev) ? ev : NULL;
 }
 
-/* Buffers of one page, which are not read before events_settle(). */
-struct events *events_open_small(void)
+static struct events *open_unread(size_t ring_bytes)
 {
-	struct events *ev = events_new(sysconf(_SC_PAGESIZE), START_MAP,
-				       -1);
+	struct events *ev = events_new(ring_bytes, START_MAP, -1);
 
 	return ev && !rings_map(ev) ? ev : NULL;
+}
+
+/* Buffers that are not read before events_settle(). */
+struct events *events_open_unread(void)
+{
+	return open_unread(EVENTS_USUAL_BYTES);
+}
+
+/* Likewise, of one page. */
+struct events *events_open_small(void)
+{
+	return open_unread(sysconf(_SC_PAGESIZE));
 }
 
 /* Returns how many records there are, buffers included. */

@@ -13,8 +13,8 @@
 #define TURNS		2
 /* Of a record, at least. */
 #define RECORD_BYTES	48
-/* For each of the batches that are long, of which turning the tracer on has one. */
-#define SLEEPER_MS	20
+/* For each batch that is long, and a sleep that takes longer than was asked for. */
+#define SLEEPER_MS	(20 + 20)
 #define LONG_BATCHES	2
 
 static void trace(bool on)
@@ -42,21 +42,29 @@ static void one_that_reads_loses_none(void)
 	events_stop(ev);
 }
 
-/* A page for each CPU, which nothing reads. */
-static void one_that_sleeps_delays_little(void)
+/* How long a switch of the tracer has waited for events that nothing reads, in ms. */
+static double waited_for(struct events *ev)
 {
-	struct events *ev = events_open_small();
-	long waited = counter_read("readers_ms");
+	long waited = counter_read("readers_ns");
 
 	if (!ev)
 		ksft_exit_fail_perror("opening text-poke events");
 	trace(true);
-	waited = counter_read("readers_ms") - waited;
+	waited = counter_read("readers_ns") - waited;
 	trace(false);
 	events_stop(ev);
-	ksft_test_result(waited, "a_reader_is_waited_for: %ld ms\n", waited);
-	ksft_test_result(waited <= LONG_BATCHES * SLEEPER_MS,
-			 "not_for_long_if_it_sleeps: %ld ms\n", waited);
+	return waited / 1e6;
+}
+
+static void one_that_sleeps_delays_little(void)
+{
+	double ms = waited_for(events_open_unread());
+
+	ksft_test_result(ms > 0, "a_reader_is_waited_for: %.0f ms\n", ms);
+	ksft_test_result(ms <= LONG_BATCHES * SLEEPER_MS,
+			 "not_for_long_if_it_sleeps: %.0f ms\n", ms);
+	ms = waited_for(events_open_small());
+	ksft_test_result(!ms, "not_for_a_small_buffer: %.0f ms\n", ms);
 }
 
 int main(void)
@@ -65,9 +73,9 @@ int main(void)
 	if (geteuid())
 		ksft_exit_skip("text-poke records need root\n");
 	mount_kernel_fs();
-	if (counter_read("readers_ms") < 0 || access(TRACER, W_OK))
+	if (counter_read("readers_ns") < 0 || access(TRACER, W_OK))
 		ksft_exit_skip("no counters, or no tracer\n");
-	ksft_set_plan(4);
+	ksft_set_plan(5);
 	write_file(TRACING "tracing_on", "0");
 	one_that_reads_loses_none();
 	one_that_sleeps_delays_little();

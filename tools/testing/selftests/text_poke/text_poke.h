@@ -103,6 +103,7 @@ int events_start(struct events *ev);
 struct events *events_open(void);
 struct events *events_open_on(int cpu);
 struct events *events_open_usual(void);
+struct events *events_open_unread(void);
 struct events *events_open_small(void);
 size_t events_settle(struct events *ev);
 void events_forget(struct events *ev);

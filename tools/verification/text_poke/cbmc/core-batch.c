@@ -260,11 +260,11 @@ struct cpumask { unsigned long bits; };
 #undef TEXT_POKE_READERS_SITES
 #define TEXT_POKE_READERS_SITES	1U
 
-#undef TEXT_POKE_READERS_MS
-#define TEXT_POKE_READERS_MS	2U
+#undef TEXT_POKE_READERS_NS
+#define TEXT_POKE_READERS_NS	(2 * TEXT_POKE_ARMING_NS)
 
-#undef TEXT_POKE_READER_IDLE_MS
-#define TEXT_POKE_READER_IDLE_MS	1U
+#undef TEXT_POKE_READER_IDLE_NS
+#define TEXT_POKE_READER_IDLE_NS	TEXT_POKE_ARMING_NS
 
 #include "kernel/text_poke/report.c"
 #include "kernel/text_poke/sync.c"
