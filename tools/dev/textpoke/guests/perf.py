@@ -273,7 +273,7 @@ def host_tests():
 
 def parts(name, decodes=()):
     """What both perfs are made from: see made.py."""
-    host.need(*host.BUILD, *host.PERF, *arches.get(name).compiler_packages)
+    host.need_to_build(*host.PERF, *arches.get(name).compiler_packages)
     return [
         name,
         made.base(),
@@ -286,7 +286,7 @@ def parts(name, decodes=()):
 
 def _cross_built(arch, foreign, what, decodes=()):
     """A perf for another machine, and the folders with its libraries."""
-    host.need(*host.BUILD, *arch.compiler_packages)
+    host.need_to_build(*arch.compiler_packages)
     folders, options = _guest_options(arch, GUESTS[arch.name], foreign)
     out = paths.BUILD / f"{_name(decodes)}-{arch.name}"
     more = ["CORESIGHT=1"] if decodes else []

@@ -336,7 +336,7 @@ def architecture(name, more=(), wanted=concerns):
     """
     arch = arches.get(name)
     names = (*host.BUILD, *arch.compiler_packages, *host.QEMU[name], *host.PERF, *more)
-    host.need(*host.BUILD, *arch.compiler_packages)
+    host.need_to_build(*arch.compiler_packages)
     compilers = [
         f"{cross}{tool}"
         for cross in dict.fromkeys(("", arch.cross))
