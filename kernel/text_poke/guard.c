@@ -229,11 +229,11 @@ static unsigned int end_of_wave(const struct text_poke_progress *at)
  * Take a group back, all of which traps that was final.  Those before it are as
  * they were.  False: it gave up.
  */
-static bool undo_group(const struct text_poke_progress *at, bool listening)
+static bool undo_group(const struct text_poke_progress *at)
 {
 	if (at->final > at->first)
 		sync_cpus();
-	if (listening)
+	if (at->listening)
 		emit_reversals(at->first, at->recorded);
 	if (!undo_pass(PASS_UNDO_TAIL, at->first, at->tailed))
 		return false;
@@ -248,8 +248,7 @@ static bool undo_group(const struct text_poke_progress *at, bool listening)
  * Of the sites from @at->final to @end, which are through all steps, take back as
  * many as make a group.
  */
-static bool undo_some(struct text_poke_progress *at, unsigned int end,
-		      bool listening)
+static bool undo_some(struct text_poke_progress *at, unsigned int end)
 {
 	unsigned int i = at->final;
 	bool ret = false;
@@ -260,33 +259,32 @@ static bool undo_some(struct text_poke_progress *at, unsigned int end,
 		give_up(i);
 	} else {
 		*at = (struct text_poke_progress) {
-			at->first, i, i, i, i, at->began
+			at->first, i, i, i, i, at->began, at->listening
 		};
-		ret = undo_group(at, listening);
+		ret = undo_group(at);
 	}
 	end_group(at);
 	return ret;
 }
 
 /* Take a guarded batch back: first the group that has failed, then the others. */
-static void undo_guarded(const struct text_poke_progress *at, bool listening)
+static void undo_guarded(const struct text_poke_progress *at)
 {
-	struct text_poke_progress back = {};
+	struct text_poke_progress back = { .listening = at->listening };
 	bool ret;
 
 	text_poke_check_undo();
-	ret = undo_pass(PASS_REARM, at->first, at->final) &&
-	      undo_group(at, listening);
+	ret = undo_pass(PASS_REARM, at->first, at->final) && undo_group(at);
 	end_group(at);
 	while (ret && back.final < at->first)
-		ret = undo_some(&back, at->first, listening);
+		ret = undo_some(&back, at->first);
 }
 
 /*
  * One round: take every wave that is under way one step further.  What is in
  * @at on entry has been synced since it was done; what is added has not.
  */
-static int write_round(struct text_poke_progress *at, bool listening)
+static int write_round(struct text_poke_progress *at)
 {
 	struct text_poke_progress synced = *at;
 	unsigned int wave = end_of_wave(at);
@@ -297,7 +295,7 @@ static int write_round(struct text_poke_progress *at, bool listening)
 	if (ret)
 		return ret;
 
-	if (listening)
+	if (at->listening)
 		emit_records(&at->recorded, synced.armed);		/* d */
 	ret = write_pass(PASS_TAIL, &at->tailed, synced.armed);		/* e */
 	if (ret)
@@ -312,13 +310,13 @@ static bool group_is_over(const struct text_poke_progress *at)
 }
 
 /* Take a group of sites through all steps; preemption is off if that fails. */
-static int write_group(struct text_poke_progress *at, bool listening)
+static int write_group(struct text_poke_progress *at)
 {
 	int ret;
 
 	begin_group(at);
 	do {
-		ret = write_round(at, listening);
+		ret = write_round(at);
 		if (ret)
 			return ret;
 		sync_cpus();						/* c e g */
@@ -338,11 +336,11 @@ static int write_guarded(bool listening)
 	do {
 		if (has_readers(&at))
 			wait_for_readers(&at);
-		ret = write_group(&at, listening);
+		ret = write_group(&at);
 	} while (!ret && at.final < text_poke_batch.nr);
 
 	if (ret)
-		undo_guarded(&at, listening);
+		undo_guarded(&at);
 	if (!text_poke_stuck)
 		text_poke_retire();					/* h */
 	return ret;

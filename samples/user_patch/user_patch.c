@@ -135,9 +135,14 @@
 #define BREAKPOINT_LEN	sizeof(long)
 #define UNIT		unsigned char
 
-static unsigned long *pc_of(ucontext_t *uc)
+static uintptr_t get_pc(const ucontext_t *uc)
 {
-	return (unsigned long *)&uc->uc_mcontext.gregs[REG_RIP];
+	return uc->uc_mcontext.gregs[REG_RIP];
+}
+
+static void set_pc(ucontext_t *uc, uintptr_t pc)
+{
+	uc->uc_mcontext.gregs[REG_RIP] = pc;
 }
 
 static void set_result(ucontext_t *uc, unsigned long value)
@@ -161,9 +166,14 @@ asm(".pushsection .text\n"
 #define BREAKPOINT_LEN	HW_BREAKPOINT_LEN_4
 #define UNIT		unsigned int
 
-static unsigned long *pc_of(ucontext_t *uc)
+static uintptr_t get_pc(const ucontext_t *uc)
 {
-	return (unsigned long *)&uc->uc_mcontext.pc;
+	return uc->uc_mcontext.pc;
+}
+
+static void set_pc(ucontext_t *uc, uintptr_t pc)
+{
+	uc->uc_mcontext.pc = pc;
 }
 
 static void set_result(ucontext_t *uc, unsigned long value)
@@ -311,13 +321,13 @@ static void pass_on(void)
 
 static void on_trap(int sig, siginfo_t *info, void *context)
 {
-	uintptr_t pc = *pc_of(context);
+	uintptr_t pc = get_pc(context);
 	int saved = errno;
 
 	(void)sig;
 	if (info->si_code == TRAP_PERF && pc == (uintptr_t)probe_trap) {
 		set_result(context, 1);
-		*pc_of(context) = (uintptr_t)probe_done;
+		set_pc(context, (uintptr_t)probe_done);
 	} else if (info->si_code == TRAP_PERF && pc == guard.entry) {
 		wait_at_entry();
 	} else {
@@ -363,7 +373,7 @@ static void on_query(int sig, siginfo_t *info, void *context)
 
 	(void)sig;
 	forget_resume(context);
-	answer = answer_now(*pc_of(context));
+	answer = answer_now(get_pc(context));
 	__atomic_compare_exchange_n(&t->state, &asked,
 				    state_of(word / THREADS_MAX, answer), false,
 				    __ATOMIC_RELEASE, __ATOMIC_RELAXED);

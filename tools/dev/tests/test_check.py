@@ -307,7 +307,7 @@ class Ftracetest(unittest.TestCase):
                 str(path.relative_to(share / "ftrace/test.d"))
                 for path in (share / "ftrace/test.d").rglob("*.tc")
             )
-            for share in (*tests.shares(home, arch == tests.SHOWS), tests.rest(home, arch))
+            for share in (*tests.shares(home, arch), tests.rest(home, arch))
         ]
 
     def test_every_case_is_in_one_share(self):
@@ -316,12 +316,19 @@ class Ftracetest(unittest.TestCase):
         left = list(tests.NO_TEXT[:1])
         self.assertEqual(self.shares(tests.SHOWS, *first, *second, *left), [first, second, left])
         self.assertEqual(
-            self.shares("riscv", *first, *second, *left), [first, sorted(second + left)]
+            self.shares("arm64", *first, *second, *left), [first, sorted(second + left)]
         )
+        first.insert(0, "direct/a.tc")
+        for arch, long in tests.LONG.items():
+            self.assertEqual(
+                self.shares(arch, *first, *second, *left, *long),
+                [first, sorted(second + left + list(long))],
+            )
 
     def test_what_is_left_to_check_full_is_there(self):
         home = bases.base_source() / "tools/testing/selftests/ftrace/test.d"
-        self.assertEqual([case for case in tests.NO_TEXT if not (home / case).exists()], [])
+        named = [*tests.NO_TEXT, *(case for long in tests.LONG.values() for case in long)]
+        self.assertEqual([case for case in named if not (home / case).exists()], [])
         self.assertIn("ftracetest", [part for variant in full.VARIANTS for part in variant.parts])
         self.assertIs(full.PARTS["ftracetest"], tests.ftracetest_rest)
 
@@ -535,7 +542,7 @@ class TakingTurns(unittest.TestCase):
             mock.patch.multiple(
                 tests,
                 isolated_guests=lambda *_: [],
-                ftracetest_guests=lambda *_, whole: (left_out, [refused]),
+                ftracetest_guests=lambda *_: (left_out, [refused]),
                 install_selftests=mock.DEFAULT,
                 selftests_guest=lambda *_: gives("replay", FAILED),
                 kunit_guest=lambda *_: gives("KUnit"),

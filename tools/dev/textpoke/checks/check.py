@@ -254,7 +254,7 @@ def _taking_turns(store, name, kdir, beside=()):
     What takes longest comes first.
     """
     shows = name == tests.SHOWS
-    left_out, ftracetest = tests.ftracetest_guests(name, kdir, whole=shows)
+    left_out, ftracetest = tests.ftracetest_guests(name, kdir)
     own = tests.install_selftests(name, kdir, tests.OWN)
     ends = ENDS + SAME_ENDS * shows
     first, *others = [(f"ftracetest {number}", guest) for number, guest in enumerate(ftracetest, 1)]

@@ -71,6 +71,10 @@ NO_TEXT = (
     "trigger/inter-event/trigger-synthetic-event-syntax.tc",
     "trigger/inter-event/trigger-synthetic_event_syntax_errors.tc",
 )
+# It loads modules beside each tracer, eight times over, which takes longer on these than
+# everything else that runs at the same time. kprobe-direct.tc has direct calls there, and
+# check-full has this case.
+LONG = {name: ("direct/ftrace-direct.tc",) for name in ("powerpc", "riscv")}
 PROGRAMS = ("usr/bin/chrt", "sbin/insmod")
 BASH = ("bash-static",)
 # Under emulation, on a machine that does other things too.
@@ -683,21 +687,23 @@ def _share(folder, use, wanted):
     return share
 
 
-def _in_second(case):
-    return case.split("/")[0] in SHARE
+def _guest_of(case, name):
+    """Which of an architecture's guests in make check has a case, 1 or 2; 0: none has."""
+    if case in NO_TEXT or case in LONG.get(name, ()):
+        return 0
+    second = case.split("/")[0] in SHARE
+    if second and name != SHOWS:
+        return 0
+    return 1 + second
 
 
-def shares(folder, whole=True):
-    """Every case that comes near text in one of two copies of the installed tests;
-    whole: not only what differs between architectures.
+def shares(folder, name):
+    """Every case that make check has on an architecture, in one of up to two copies of the
+    installed tests.
     """
     return [
-        _share(
-            folder,
-            number,
-            lambda case, second=second: case not in NO_TEXT and _in_second(case) == second,
-        )
-        for number, second in ((1, False), (2, True))[: 1 + whole]
+        _share(folder, number, lambda case, number=number: _guest_of(case, name) == number)
+        for number in ((1, 2) if name == SHOWS else (1,))
     ]
 
 
@@ -737,13 +743,13 @@ def side_by_side(functions, at_once=None):
     return [result for result, _ in done]
 
 
-def ftracetest_guests(name, kdir, append="", smp=2, whole=True):
+def ftracetest_guests(name, kdir, append="", smp=2):
     """The function tracer's own tests: the results of those that are left out,
-    and what boots guests for the others, or for what differs between architectures.
+    and what boots guests for the others.
     """
     folder, left_out, helpers = _installed(name, kdir, FTRACETEST)
-    found = shares(folder, whole)
-    say(f"ftracetest on {name}, in {'two guests' if whole else 'a guest'}")
+    found = shares(folder, arches.get(name).name)
+    say(f"ftracetest on {name}, in {'two guests' if len(found) > 1 else 'a guest'}")
     return left_out, [
         selftests_in(name, kdir, FTRACETEST, share, helpers, append=append, smp=smp)
         for share in found
@@ -752,18 +758,22 @@ def ftracetest_guests(name, kdir, append="", smp=2, whole=True):
 
 def rest(folder, name):
     """A copy with those cases that make check leaves out on an architecture."""
-    same = name != SHOWS
-    return _share(folder, "rest", lambda case: case in NO_TEXT or same and _in_second(case))
+    return _share(folder, "rest", lambda case: not _guest_of(case, name))
+
+
+def _rest_guest(name, kdir, append="", smp=2):
+    folder, _, helpers = _installed(name, kdir, FTRACETEST)
+    share = rest(folder, arches.get(name).name)
+    return selftests_in(name, kdir, FTRACETEST, share, helpers, append=append, smp=smp)
 
 
 def ftracetest_rest(name, kdir, append="", smp=2):
     """The results of those."""
-    folder, _, helpers = _installed(name, kdir, FTRACETEST)
-    share = rest(folder, arches.get(name).name)
-    return selftests_in(name, kdir, FTRACETEST, share, helpers, append=append, smp=smp)()
+    return _rest_guest(name, kdir, append, smp)()
 
 
 def ftracetest(name, kdir, append="", smp=2):
-    """Results of the function tracer's own tests."""
+    """Results of all of the function tracer's own tests."""
     left_out, guests = ftracetest_guests(name, kdir, append, smp)
-    return [result for results in (left_out, *side_by_side(guests)) for result in results]
+    found = side_by_side([*guests, _rest_guest(name, kdir, append, smp)])
+    return [result for results in (left_out, *found) for result in results]
