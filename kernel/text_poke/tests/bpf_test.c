@@ -53,7 +53,8 @@ asm("	.pushsection .text, \"ax\", @progbits\n"
 	TEXT_POKE_TEST_BPF_ASM
 	"	.popsection\n");
 
-static struct bpf_prog *prog;
+/* The program of a case; and one of the suite, so that the pages for programs stay. */
+static struct bpf_prog *prog, *keeper;
 
 /* As a loader has them, which has the first reference. */
 static struct bpf_prog *make_prog(enum bpf_prog_type type,
@@ -538,15 +539,33 @@ static void extensions_that_are_called_stay(struct kunit *test)
 }
 #endif
 
-static int bpf_init(struct kunit *test)
+static struct bpf_prog *make_number(void)
 {
 	const struct bpf_insn insns[] = {
 		BPF_MOV64_IMM(BPF_REG_0, NUMBER),
 		BPF_EXIT_INSN(),
 	};
 
-	prog = make_prog(BPF_PROG_TYPE_SOCKET_FILTER, 0, insns,
+	return make_prog(BPF_PROG_TYPE_SOCKET_FILTER, 0, insns,
 			 ARRAY_SIZE(insns));
+}
+
+/* To fill 2 MiB for the first program takes RISC-V 4 s under QEMU. */
+static int bpf_suite_init(struct kunit_suite *suite)
+{
+	keeper = make_number();
+	return keeper ? 0 : -ENOMEM;
+}
+
+static void bpf_suite_exit(struct kunit_suite *suite)
+{
+	free_prog(keeper);
+	keeper = NULL;
+}
+
+static int bpf_init(struct kunit *test)
+{
+	prog = make_number();
 	if (!prog)
 		return -ENOMEM;
 	if (!prog->jited)
@@ -591,6 +610,8 @@ static struct kunit_case bpf_cases[] = {
 
 static struct kunit_suite bpf_suite = {
 	.name		= "text_poke_bpf",
+	.suite_init	= bpf_suite_init,
+	.suite_exit	= bpf_suite_exit,
 	.init		= bpf_init,
 	.exit		= bpf_exit,
 	.test_cases	= bpf_cases,

@@ -579,10 +579,10 @@ class TakingTurns(unittest.TestCase):
             ("the main job", PASSED),
             ("ftracetest 1", FAILED),
             ("torture", PASSED),
+            ("KUnit", PASSED),
             ("guests", PASSED),
             ("panic", PASSED),
             ("crash", PASSED),
-            ("KUnit", PASSED),
             ("left out", SKIPPED),
         ]
         for found in first, second:

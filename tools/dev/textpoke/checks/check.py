@@ -272,6 +272,7 @@ def _taking_turns(store, name, kdir, beside=()):
         ),
         first,
         ("torture", torture.torture_guest(name, kdir, own)),
+        ("KUnit", tests.kunit_guest(name, kdir)),
         *others,
         *(("selftests that count", guest) for guest in tests.counted_guests(name, kdir)),
         *(("selftests with an isolated CPU", guest) for guest in tests.isolated_guests(name, kdir)),
@@ -286,7 +287,6 @@ def _taking_turns(store, name, kdir, beside=()):
             (f"ending {number}", guest)
             for number, guest in enumerate(endings.endings_guests(name, kdir, own), 1)
         ),
-        ("KUnit", tests.kunit_guest(name, kdir)),
         *(
             (f"KUnit with {word}", _with(word, tests.kunit_guest(name, kdir, word)))
             for word in arches.get(name).kunit_also

@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -145,7 +146,7 @@ def touched_files(source):
     """A folder with the files of a source that hunks touch; it is kept while it has all of them."""
     folder, names = paths.CACHE / "suites" / source.package, _touched()
     known = folder / ".names"
-    with host.locked("suites"):
+    with host.locked(f"suites-{source.package}"):
         if set(names) - set(paths.noted(known).split("\n")):
             with _opened(source) as tarball:
                 say(f"unpacking {len(names)} files of {bases.PACKAGE} {source.package}")
@@ -159,7 +160,7 @@ def touched_files(source):
 def whole_tree(source):
     """All of a source, unpacked."""
     folder = paths.BUILD / f"linux-{source.package}"
-    with host.locked("suites"):
+    with host.locked(f"suites-{source.package}"):
         if not folder.exists():
             host.room(paths.BUILD, bases.UNPACKED_GIB, "unpacking it")
             part = folder.with_name(folder.name + ".part")
@@ -316,7 +317,9 @@ def fits():
         yield Result("series: fits the newest of every suite", SKIPPED, "there is no apt")
         return
     base = bases.current()
-    yield from (_result(suite, base) for suite in SUITES)
+    # A tarball is unpacked by one CPU.
+    with ThreadPoolExecutor(2) as pool:
+        yield from pool.map(lambda suite: _result(suite, base), SUITES)
 
 
 def others():

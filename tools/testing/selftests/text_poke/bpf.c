@@ -24,6 +24,12 @@
 /* They are loaded and freed each time, so that their code comes and goes. */
 static int array = -1, caller = -1, callee = -1;
 
+/*
+ * One stays, and with it the pages that programs share: to fill new ones takes
+ * seconds where each page is mapped for it, as on RISC-V.
+ */
+static int keeper = -1;
+
 /* A program at one end of the function, and the link that holds it there. */
 static struct tracing {
 	enum bpf_attach_type type;
@@ -249,6 +255,8 @@ static void forget(int *fd)
 
 static void load_all(void)
 {
+	if (keeper < 0)
+		keeper = load_callee();
 	array = make_map(BPF_MAP_TYPE_PROG_ARRAY, 4);
 	callee = load_callee();
 	caller = array < 0 ? -1 : load_caller();
