@@ -598,6 +598,31 @@ class TakingTurns(unittest.TestCase):
         )
 
 
+class Installed(unittest.TestCase):
+    def test_the_same_are_built_once_for_a_kernel(self):
+        kdir = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        built = []
+
+        def build(_name, kdir, targets, use):
+            built.append((*targets, use))
+            (kdir / f"selftests-{targets[0]}{use}").mkdir(exist_ok=True)
+            return kdir / f"selftests-{targets[0]}{use}"
+
+        def install(target, use=""):
+            return tests.install_selftests("x86", kdir, (target,), use=use).name
+
+        (kdir / "vmlinux").touch()
+        self.enterContext(mock.patch.dict(tests._of_this_run, clear=True))
+        with mock.patch.object(tests, "_build_selftests", build):
+            self.assertEqual([install("a"), install("a", "b")], ["selftests-a", "selftests-a-b"])
+            self.assertEqual(built, [("a", "")])
+            install("c", "b")
+            self.assertEqual(built, [("a", ""), ("c", "b")])
+            os.utime(kdir / "vmlinux", ns=(1, 1))
+            install("a", "b")
+        self.assertEqual(built, [("a", ""), ("c", "b"), ("a", "b")])
+
+
 class MainJob(unittest.TestCase):
     def test_its_exit_status_is_its_verdict(self):
         for status, wanted in ((0, PASSED), (1, FAILED), (4, FAILED)):

@@ -150,8 +150,8 @@ def _am(small, mails, folder):
 
 def am_agrees():
     """The exported series, by git am, gives the tree of files and hunks; twice the same bytes."""
-    base = bases.current()
-    with series.micro(base.path, base.version) as small, tempfile.TemporaryDirectory() as folder:
+    small = series.pinned()
+    with tempfile.TemporaryDirectory() as folder:
         small.repo("update-ref", "refs/heads/series", small.head)
         mails = series.export(small, Path(folder) / "one")
         again = series.export(small, Path(folder) / "two")
@@ -188,9 +188,9 @@ def refresh_is_identity():
     base = bases.current()
     same_base = base.sha256 == bases.made_for()["sha256"]
     fitted = {f"{patches.FOLDER}/{patch.name}": patch.at(base.version) for patch in patches.load()}
-    with series.micro(base.path, base.version) as small:
-        extract = series.Extract(Repo(small.repo.folder), small.base, small.head, patches.headers())
-        wanted = extract.result(small.base, small.head)
+    small = series.pinned()
+    extract = series.Extract(Repo(small.repo.folder), small.base, small.head, patches.headers())
+    wanted = extract.result(small.base, small.head)
     for path, what in series.differences(wanted):
         if same_base or what != "changed" or _plain(wanted[path][1]) != _plain(_said(path, fitted)):
             raise Fail(
@@ -266,7 +266,8 @@ def overlay_fits():
     for path in overlay.added():
         if os.path.lexists(base.path / path):
             raise Fail(TEST_FAILED, f"{overlay.FOLDER}/{path} is upstream's: give it another name")
-    with series.micro(base.path, base.version) as small, small.repo.index(small.head) as index:
+    small = series.pinned()
+    with small.repo.index(small.head) as index:
         overlay.lay(small.repo, index, small.entries)
 
 

@@ -244,9 +244,15 @@ class Tree:
 
 
 @contextlib.contextmanager
-def _tree(base, version):
-    with series.micro(base, version) as small, series.scratch() as place:
-        yield Tree(base, small, place)
+def _tree(folder, version):
+    with series.micro(folder, version) as small, series.scratch() as place:
+        yield Tree(folder, small, place)
+
+
+@contextlib.contextmanager
+def _pinned(base):
+    with series.scratch() as place:
+        yield Tree(base.path, series.pinned(), place)
 
 
 def _of_variants(version):
@@ -294,7 +300,7 @@ def fit(source, base):
     passed, key = folder / ".passed", _key(base)
     if paths.noted(passed) == key:
         return
-    with _tree(base.path, base.version) as pinned, _tree(folder, source.version) as other:
+    with _pinned(base) as pinned, _tree(folder, source.version) as other:
         _check_same(source.version, other, pinned)
     patches.write(passed, key)
 

@@ -19,8 +19,11 @@ CODE = "guests.onebyone"
 
 def _names(text, test):
     """Whether a file runs a test, or may."""
-    program = re.escape(test.split(":")[1].encode())
-    return re.search(rb"(?<![\w.-])" + program + rb"(?![\w.-])", text)
+    program = test.split(":")[1].encode()
+    # Programs are large, and few have it: to look for the bytes alone is a hundred times as fast.
+    if program not in text:
+        return None
+    return re.search(rb"(?<![\w.-])" + re.escape(program) + rb"(?![\w.-])", text)
 
 
 def used(folder, tests):

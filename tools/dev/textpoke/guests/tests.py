@@ -302,10 +302,29 @@ def kunit(name, kdir, append="", smp=2, timeout=TIMEOUT):
 # Selftests
 
 
+# (kernel's folder, targets) -> their folder, and when the kernel was made: of this run.
+_of_this_run: dict = {}
+
+
+def _made_at(kdir):
+    vmlinux = Path(kdir, "vmlinux")
+    return vmlinux.stat().st_mtime_ns if vmlinux.exists() else 0
+
+
 def install_selftests(name, kdir, targets, use=""):
     """The selftests of some targets, built static for an architecture;
     returns their folder, one for each use.
     """
+    folder, when = _of_this_run.get((kdir, targets), (None, 0))
+    if use and folder and folder.is_dir() and when == _made_at(kdir):
+        return _copied(folder, use)
+    dest = _build_selftests(name, kdir, targets, use)
+    if not use:
+        _of_this_run[kdir, targets] = dest, _made_at(kdir)
+    return dest
+
+
+def _build_selftests(name, kdir, targets, use):
     arch, tree = arches.get(name), series.source_tree()
     dest = kdir / "-".join(["selftests", *targets, *filter(None, [use])])
     shutil.rmtree(dest, ignore_errors=True)

@@ -17,11 +17,13 @@ later ones may change it, with hunks as for any other file; see states().
 """
 
 import contextlib
+import functools
 import json
 import os
 import re
 import shutil
 import tempfile
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -278,6 +280,27 @@ def micro(tree, version, loaded=None):
             _must_be_there(tree, folder)
             raise
         yield made
+
+
+_once = threading.Lock()
+
+
+@functools.lru_cache(1)
+def _kept(path, version, _fingerprint):
+    """The series on a tree, and what it lies in, which goes with it."""
+    with contextlib.ExitStack() as stack:
+        made = stack.enter_context(micro(path, version))
+        return made, stack.pop_all()
+
+
+def pinned():
+    """The series on the base, made once as long as neither changes: for readers, not to be cut
+    short.
+    """
+    base = bases.current()
+    with _once:
+        made, _ = _kept(base.path, base.version, patches.fingerprint())
+    return made
 
 
 def _must_be_there(*folders):
