@@ -218,6 +218,9 @@ static unsigned int end_of_wave(const struct text_poke_progress *at)
 {
 	unsigned int end = min(at->first + TEXT_POKE_GROUP, text_poke_batch.nr);
 
+	/* What is armed already needs no look at the clock. */
+	if (at->armed == end)
+		return end;
 	if (at->armed > at->first &&
 	    (ktime_get_mono_fast_ns() >= arming_ends(at) ||
 	     is_ahead_of_readers(at)))
