@@ -332,6 +332,21 @@ class Ftracetest(unittest.TestCase):
         self.assertIn("ftracetest", [part for variant in full.VARIANTS for part in variant.parts])
         self.assertIs(full.PARTS["ftracetest"], tests.ftracetest_rest)
 
+    def test_a_selftest_that_takes_long_is_left_to_check_full(self):
+        source = bases.base_source() / "tools/testing/selftests"
+        for long in (test for each in tests.LONG_SELFTESTS.values() for test in each):
+            self.assertTrue((source / f"{long.replace(':', '/')}.c").exists(), long)
+        folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        known.tell(folder, ["a:short", "a:long"])
+        with (
+            mock.patch.object(tests, "_installed", return_value=(folder, [], {})),
+            mock.patch.object(tests, "possible", lambda _, targets: (targets, [])),
+        ):
+            tests.selftests_guest("arm64", Path("kdir"), targets=("a",))
+            self.assertEqual(known.listed(folder), ["a:short", "a:long"])
+            tests.selftests_guest("arm64", Path("kdir"), targets=("a",), but=("a:long",))
+        self.assertEqual(known.listed(folder), ["a:short"])
+
     def test_side_by_side(self):
         self.assertEqual(tests.side_by_side([lambda: 1, lambda: 2]), [1, 2])
         with self.assertRaises(Fail):
@@ -544,7 +559,7 @@ class TakingTurns(unittest.TestCase):
                 isolated_guests=lambda *_: [],
                 ftracetest_guests=lambda *_: (left_out, [refused]),
                 install_selftests=mock.DEFAULT,
-                selftests_guest=lambda *_: gives("replay", FAILED),
+                selftests_guest=lambda *_, **__: gives("replay", FAILED),
                 kunit_guest=lambda *_: gives("KUnit"),
             ),
             mock.patch.object(onebyone, "OneByOne", lambda _store, _title, guest: guest),

@@ -256,12 +256,13 @@ def _taking_turns(store, name, kdir, beside=()):
     shows = name == tests.SHOWS
     left_out, ftracetest = tests.ftracetest_guests(name, kdir)
     own = tests.install_selftests(name, kdir, tests.OWN)
+    selftests = tests.selftests_guest(name, kdir, but=tests.LONG_SELFTESTS.get(name, ()))
     ends = ENDS + SAME_ENDS * shows
     first, *others = [(f"ftracetest {number}", guest) for number, guest in enumerate(ftracetest, 1)]
     parts = [
         (
             "selftests",
-            onebyone.OneByOne(store, f"{name}: selftests", tests.selftests_guest(name, kdir)),
+            onebyone.OneByOne(store, f"{name}: selftests", selftests),
         ),
         # From nothing: two perfs are built for it.
         (
