@@ -49,11 +49,12 @@ class Variant:
     parts: tuple = ("KUnit", "selftests")
 
 
-# Each of the two PCI devices of a guest needs a bridge there, and to power off needs a management
-# controller.
 # With hash page tables 6.12 stops the machine for 77 s under QEMU as it protects its text, with
 # and without the series.
 PATIENT = "watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=200"
+
+# Each of the two PCI devices of a guest needs a bridge there, and to power off needs a management
+# controller.
 BARE_METAL = (
     "-device",
     "pnv-phb,chip-id=0,index=0",
