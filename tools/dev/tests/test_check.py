@@ -556,7 +556,7 @@ class TakingTurns(unittest.TestCase):
         with (
             mock.patch.multiple(
                 tests,
-                isolated_guests=lambda *_: [],
+                isolated_guests=lambda *_, **__: [],
                 ftracetest_guests=lambda *_: (left_out, [refused]),
                 install_selftests=mock.DEFAULT,
                 selftests_guest=lambda *_, **__: gives("replay", FAILED),
@@ -614,28 +614,19 @@ class TakingTurns(unittest.TestCase):
 
 
 class Installed(unittest.TestCase):
-    def test_the_same_are_built_once_for_a_kernel(self):
-        kdir = Path(self.enterContext(tempfile.TemporaryDirectory()))
-        built = []
-
-        def build(_name, kdir, targets, use):
-            built.append((*targets, use))
-            (kdir / f"selftests-{targets[0]}{use}").mkdir(exist_ok=True)
-            return kdir / f"selftests-{targets[0]}{use}"
-
-        def install(target, use=""):
-            return tests.install_selftests("x86", kdir, (target,), use=use).name
-
-        (kdir / "vmlinux").touch()
-        self.enterContext(mock.patch.dict(tests._of_this_run, clear=True))
-        with mock.patch.object(tests, "_build_selftests", build):
-            self.assertEqual([install("a"), install("a", "b")], ["selftests-a", "selftests-a-b"])
-            self.assertEqual(built, [("a", "")])
-            install("c", "b")
-            self.assertEqual(built, [("a", ""), ("c", "b")])
-            os.utime(kdir / "vmlinux", ns=(1, 1))
-            install("a", "b")
-        self.assertEqual(built, [("a", ""), ("c", "b"), ("a", "b")])
+    def test_what_is_there_is_not_built_again(self):
+        own = Path(self.enterContext(tempfile.TemporaryDirectory())) / "selftests-text_poke"
+        own.mkdir()
+        known.tell(own, ["text_poke:a", *tests.ISOLATED])
+        with (
+            mock.patch.object(tests, "install_selftests") as build,
+            mock.patch.object(tests, "programs", return_value={}),
+        ):
+            (guest,) = tests.isolated_guests("x86", Path("kdir"), own=own)
+        build.assert_not_called()
+        self.assertEqual(guest.folder.name, "selftests-text_poke-isolated")
+        self.assertEqual(known.listed(guest.folder), [*tests.ISOLATED])
+        self.assertEqual(known.listed(own), ["text_poke:a", *tests.ISOLATED])
 
 
 class MainJob(unittest.TestCase):

@@ -138,8 +138,10 @@ class Fits(unittest.TestCase):
     def setUp(self):
         self.home = Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.enterContext(mock.patch.object(suites, "touched_files", return_value=self.home))
-        self.enterContext(mock.patch.object(suites, "_pinned"))
-        self.trees = self.enterContext(mock.patch.object(suites, "_tree"))
+        self.enterContext(mock.patch.object(suites, "_tree"))
+        self.enterContext(
+            mock.patch.multiple(suites.series, micro=mock.DEFAULT, pinned=mock.DEFAULT)
+        )
         self.same = self.enterContext(mock.patch.object(suites, "_check_same"))
         self.enterContext(mock.patch.object(patches, "fingerprint", lambda: self.series))
         self.series = "one"

@@ -276,7 +276,10 @@ def _taking_turns(store, name, kdir, beside=()):
         ("KUnit", tests.kunit_guest(name, kdir)),
         *others,
         *(("selftests that count", guest) for guest in tests.counted_guests(name, kdir)),
-        *(("selftests with an isolated CPU", guest) for guest in tests.isolated_guests(name, kdir)),
+        *(
+            ("selftests with an isolated CPU", guest)
+            for guest in tests.isolated_guests(name, kdir, own=own)
+        ),
         (
             "guests",
             Part(

@@ -244,15 +244,9 @@ class Tree:
 
 
 @contextlib.contextmanager
-def _tree(folder, version):
-    with series.micro(folder, version) as small, series.scratch() as place:
-        yield Tree(folder, small, place)
-
-
-@contextlib.contextmanager
-def _pinned(base):
+def _tree(base, small):
     with series.scratch() as place:
-        yield Tree(base.path, series.pinned(), place)
+        yield Tree(base, small, place)
 
 
 def _of_variants(version):
@@ -300,7 +294,11 @@ def fit(source, base):
     passed, key = folder / ".passed", _key(base)
     if paths.noted(passed) == key:
         return
-    with _pinned(base) as pinned, _tree(folder, source.version) as other:
+    with (
+        series.micro(folder, source.version) as small,
+        _tree(folder, small) as other,
+        _tree(base.path, series.pinned()) as pinned,
+    ):
         _check_same(source.version, other, pinned)
     patches.write(passed, key)
 

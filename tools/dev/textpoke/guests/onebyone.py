@@ -35,8 +35,10 @@ def used(folder, tests):
     scripts = [path.read_bytes() for path in {*folder.rglob("*.sh")} - {*places.values()}]
     all_use = {test for test in tests if any(_names(text, test) for text in scripts)}
 
+    named = {test: {other for other in tests if _names(files[test], other)} for test in tests}
+
     def with_named(found):
-        more = found | {other for test in found for other in tests if _names(files[test], other)}
+        more = found.union(*(named[test] for test in found))
         return found if more == found else with_named(more)
 
     return {test: sorted(with_named({test} | all_use)) for test in tests}

@@ -302,29 +302,10 @@ def kunit(name, kdir, append="", smp=2, timeout=TIMEOUT):
 # Selftests
 
 
-# (kernel's folder, targets) -> their folder, and when the kernel was made: of this run.
-_of_this_run: dict = {}
-
-
-def _made_at(kdir):
-    vmlinux = Path(kdir, "vmlinux")
-    return vmlinux.stat().st_mtime_ns if vmlinux.exists() else 0
-
-
 def install_selftests(name, kdir, targets, use=""):
     """The selftests of some targets, built static for an architecture;
     returns their folder, one for each use.
     """
-    folder, when = _of_this_run.get((kdir, targets), (None, 0))
-    if use and folder and folder.is_dir() and when == _made_at(kdir):
-        return _copied(folder, use)
-    dest = _build_selftests(name, kdir, targets, use)
-    if not use:
-        _of_this_run[kdir, targets] = dest, _made_at(kdir)
-    return dest
-
-
-def _build_selftests(name, kdir, targets, use):
     arch, tree = arches.get(name), series.source_tree()
     dest = kdir / "-".join(["selftests", *targets, *filter(None, [use])])
     shutil.rmtree(dest, ignore_errors=True)
@@ -564,15 +545,20 @@ def selftests_guest(name, kdir, append="", smp=2, targets=(), but=()):
     return selftests_in(name, kdir, targets, folder, helpers, left_out, append=append, smp=smp)
 
 
-def listed_guest(name, kdir, listed, append="", smp=2, use="listed", **how):
-    """What boots a guest for the listed TARGET:PROGRAM of the selftests alone,
-    which are built now; it gives their results.
+def listed_guest(name, kdir, listed, append="", smp=2, use="listed", installed=None, **how):
+    """What boots a guest for the listed TARGET:PROGRAM of the selftests alone; it gives their
+    results.
+
+    installed   the folder of these targets, or they are built now
     """
     targets = _targets(listed)
     say(f"selftests on {name}: {', '.join(listed)}")
     # In a folder of its own: others of these targets wait for their guests.
-    folder = install_selftests(name, kdir, targets, use=use)
-    known.tell(folder, listed)
+    if installed:
+        folder = _with_tests(installed, use, listed)
+    else:
+        folder = install_selftests(name, kdir, targets, use=use)
+        known.tell(folder, listed)
     return selftests_in(
         name, kdir, targets, folder, programs(name, kdir), append=append, smp=smp, **how
     )
@@ -586,12 +572,15 @@ def counted_guests(name, kdir, append="", smp=2):
         yield listed_guest(name, kdir, counted, append, smp, qemu_args=boot.COUNTED)
 
 
-def isolated_guests(name, kdir, append="", smp=2):
+def isolated_guests(name, kdir, append="", smp=2, own=None):
     """What boots a guest whose second CPU has no tick, for the selftest that runs a program
     there; none if that is not left alone.
+
+    own     the folder of our own selftests, or they are built now
     """
     if arches.get(name).isolates:
-        yield listed_guest(name, kdir, ISOLATED, f"{NO_TICK} {append}".strip(), smp, use="isolated")
+        words = f"{NO_TICK} {append}".strip()
+        yield listed_guest(name, kdir, ISOLATED, words, smp, use="isolated", installed=own)
 
 
 def selftests(name, kdir, append="", smp=2, targets=()):
@@ -771,37 +760,40 @@ def side_by_side(functions, at_once=None):
     return [result for result, _ in done]
 
 
-def ftracetest_guests(name, kdir, append="", smp=2):
-    """The function tracer's own tests: the results of those that are left out,
-    and what boots guests for the others.
-    """
-    folder, left_out, helpers = _installed(name, kdir, FTRACETEST)
-    found = shares(folder, arches.get(name).name)
-    say(f"ftracetest on {name}, in {'two guests' if len(found) > 1 else 'a guest'}")
-    return left_out, [
-        selftests_in(name, kdir, FTRACETEST, share, helpers, append=append, smp=smp)
-        for share in found
-    ]
-
-
 def rest(folder, name):
     """A copy with those cases that make check leaves out on an architecture."""
     return _share(folder, "rest", lambda case: not _guest_of(case, name))
 
 
-def _rest_guest(name, kdir, append="", smp=2):
-    folder, _, helpers = _installed(name, kdir, FTRACETEST)
-    share = rest(folder, arches.get(name).name)
-    return selftests_in(name, kdir, FTRACETEST, share, helpers, append=append, smp=smp)
+def _ftracetest(name, kdir, take, append, smp):
+    """The results of the cases that are left out, and what boots a guest for each copy with
+    others: those that take(folder, architecture) makes.
+    """
+    folder, left_out, helpers = _installed(name, kdir, FTRACETEST)
+    return left_out, [
+        selftests_in(name, kdir, FTRACETEST, share, helpers, append=append, smp=smp)
+        for share in take(folder, arches.get(name).name)
+    ]
+
+
+def ftracetest_guests(name, kdir, append="", smp=2):
+    """The function tracer's own tests: the results of those that are left out,
+    and what boots guests for the others that make check has.
+    """
+    left_out, guests = _ftracetest(name, kdir, shares, append, smp)
+    say(f"ftracetest on {name}, in {'two guests' if len(guests) > 1 else 'a guest'}")
+    return left_out, guests
 
 
 def ftracetest_rest(name, kdir, append="", smp=2):
-    """The results of those."""
-    return _rest_guest(name, kdir, append, smp)()
+    """The results of what make check leaves out."""
+    _, (guest,) = _ftracetest(name, kdir, lambda *what: [rest(*what)], append, smp)
+    return guest()
 
 
 def ftracetest(name, kdir, append="", smp=2):
     """Results of all of the function tracer's own tests."""
-    left_out, guests = ftracetest_guests(name, kdir, append, smp)
-    found = side_by_side([*guests, _rest_guest(name, kdir, append, smp)])
-    return [result for results in (left_out, *found) for result in results]
+    left_out, guests = _ftracetest(
+        name, kdir, lambda *what: [*shares(*what), rest(*what)], append, smp
+    )
+    return [result for results in (left_out, *side_by_side(guests)) for result in results]
