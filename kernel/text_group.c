@@ -7,6 +7,7 @@
  * enabled says -1, so that a task which wants it enabled waits for the lock.
  */
 #include <linux/cpu.h>
+#include <linux/export.h>
 #include <linux/jump_label.h>
 #include <linux/kernel.h>
 #include <linux/list.h>
@@ -206,3 +207,4 @@ int text_group_commit(struct text_group *group)
 	cpus_read_unlock();
 	return empty(group);
 }
+EXPORT_SYMBOL_GPL(text_group_commit);

@@ -123,6 +123,21 @@ static inline void text_group_call(struct text_group *group,
 	list_add_tail(&change->node, &group->changes);
 }
 
+/**
+ * text_group_call_by_name - the same, with the types of static_call_update()
+ * @group:	the group
+ * @change:	the request
+ * @name:	the static call's
+ * @new_func:	what it shall call
+ */
+#define text_group_call_by_name(group, change, name, new_func)			\
+do {										\
+	typeof(&STATIC_CALL_TRAMP(name)) __func = (new_func);			\
+										\
+	text_group_call(group, change, &STATIC_CALL_KEY(name),			\
+			STATIC_CALL_TRAMP_ADDR(name), __func);			\
+} while (0)
+
 #ifdef CONFIG_TEXT_POKE
 
 int text_group_commit(struct text_group *group);

@@ -90,8 +90,7 @@ static noinline int answer(void)
 static void add_call(struct text_group *group, struct text_change *change,
 		     int (*func)(void))
 {
-	text_group_call(group, change, &STATIC_CALL_KEY(text_group_test_answer),
-			STATIC_CALL_TRAMP_ADDR(text_group_test_answer), func);
+	text_group_call_by_name(group, change, text_group_test_answer, func);
 }
 
 /* The keys, and the call. */

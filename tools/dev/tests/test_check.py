@@ -1022,6 +1022,29 @@ class UnitTests(unittest.TestCase):
         )
         self.assertIn("AssertionError: no", found[0].note)
 
+    def test_those_without_the_series_find_nothing_of_it(self):
+        root = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        dev = root / "tools/dev"
+        files = {
+            root / "Makefile": "",
+            dev / "beside": "",
+            dev / "tests/test_a.py": "from pathlib import Path\nimport unittest\n"
+            "class T(unittest.TestCase):\n"
+            "    def test_it(self):\n"
+            "        top = Path(__file__).parents[3]\n"
+            "        self.assertEqual([*top.iterdir()], [top / 'tools'])\n"
+            "        self.assertTrue(Path('beside').exists())\n",
+        }
+        for path, text in files.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        with mock.patch.object(check, "UNIT_TESTS", dev / "tests"), mock.patch.multiple(
+            paths, ROOT=root, DEV=dev, LOGS=root / "log"
+        ):
+            there = list(check._unit_tests("tools"))
+            copied = list(check._alone("tools", ["test_a.py"]))
+        self.assertEqual([each.status for each in (*there, *copied)], [FAILED, PASSED])
+
     def test_the_words_of_a_failure_are_told(self):
         with tempfile.TemporaryDirectory() as name:
             log = Path(name) / "log"

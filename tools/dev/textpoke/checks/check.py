@@ -8,10 +8,13 @@ reason, and the steps that do not depend on it go on.
 import functools
 import os
 import re
+import shutil
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from .. import arch as arches
 from .. import host, paths
@@ -33,6 +36,8 @@ from . import gates, suites
 UNIT_TESTS = paths.DEV / "tests"
 # Of these, the tests that read what people read.
 READERS = ("test_files.py", "test_given.py", "test_guide.py", "test_words.py")
+# The slowest of those that read nothing but the tools: they are run where nothing else is.
+ALONE = ("test_apply.py", "test_installed.py", "test_page.py", "test_series.py", "test_trace.py")
 # Ends of guests: those that each machine has its own way for, and the others, which tests.SHOWS
 # shows for all.
 ENDS, SAME_ENDS = ("Machine",), ("Guest",)
@@ -65,19 +70,39 @@ def _tested():
     return *made.code(), *made.packages(*host.BUILD, *host.BROWSER, *host.PAGE)
 
 
+def _tested_alone():
+    """The same for those that read nothing but the tools."""
+    return *made.folder(paths.DEV, skip=made.LEFT_BEHIND), *made.packages(
+        *host.BUILD, *host.BROWSER, *host.PAGE
+    )
+
+
 def _unit_tests(prefix, wanted="test_*.py", but=(), env=None):
     """The tools' own tests, a line per file."""
-    host.need(*host.BUILD, *host.BROWSER)
     files = set(UNIT_TESTS.glob(wanted)) - {UNIT_TESTS / name for name in but}
+    yield from _tests_of(prefix, files, env)
+
+
+def _alone(prefix, names):
+    """The same of some, in a copy of the tools that has nothing of the series beside it."""
+    with tempfile.TemporaryDirectory() as top:
+        copy = Path(top) / paths.DEV.relative_to(paths.ROOT)
+        shutil.copytree(paths.DEV, copy, ignore=shutil.ignore_patterns(*made.LEFT_BEHIND))
+        files = [copy / UNIT_TESTS.relative_to(paths.DEV) / name for name in names]
+        yield from _tests_of(prefix, files, None, copy)
+
+
+def _tests_of(prefix, files, env, dev=None):
+    host.need(*host.BUILD, *host.BROWSER)
     # The largest file takes longest, and comes first: nothing is left to wait for it alone.
     jobs = [
-        functools.partial(_unit_test, prefix, path, env)
+        functools.partial(_unit_test, prefix, path, env, dev or paths.DEV)
         for path in sorted(files, key=lambda path: path.stat().st_size, reverse=True)
     ]
     yield from sorted(tests.side_by_side(jobs), key=lambda result: result.name)
 
 
-def _unit_test(prefix, path, env):
+def _unit_test(prefix, path, env, dev):
     """The result of a file of unit tests."""
     log = paths.LOGS / f"{prefix.replace(' ', '-')}-{path.stem}.log"
     status = command(
@@ -85,7 +110,7 @@ def _unit_test(prefix, path, env):
         log=log,
         what=f"{prefix}: {path.stem}",
         env=env,
-        cwd=paths.DEV,
+        cwd=dev,
         check=False,
     )
     return Result(
@@ -416,7 +441,9 @@ def everything(report, architectures):
     report.step("series: gates", gates.results, parts=NOTHING)
     report.step("tools: standards", standards.results, parts=NOTHING)
     report.step("series: Debian's suites", suites.fits, parts=NOTHING)
-    report.step("tools: unit tests", _unit_tests, "tools", "test_*.py", READERS, parts=_tested)
+    report.step("tools: tests that need no series", _alone, "tools", ALONE, parts=_tested_alone)
+    others = *READERS, *ALONE
+    report.step("tools: unit tests", _unit_tests, "tools", "test_*.py", others, parts=_tested)
     for name in READERS:
         report.step(f"tools: {name}", _unit_tests, "tools", name, parts=NOTHING)
     models.run(report)

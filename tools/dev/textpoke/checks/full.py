@@ -100,6 +100,13 @@ VARIANTS = (
         ("kvm",),
         parts=("world switch", "KUnit", "beside a guest", "selftests"),
     ),
+    Variant("another preemption model", ("arm64",), ("dynamic",), append="preempt=voluntary"),
+    Variant(
+        "another preemption model, and KVM",
+        ("x86",),
+        ("dynamic", "vendor"),
+        append="preempt=none",
+    ),
     Variant("no compressed instructions", ("riscv",), ("no-c",)),
     Variant("functions that are not aligned", ("riscv",), ("size",)),
     Variant(

@@ -43,6 +43,8 @@ READ = (
     r"(?:-I)?(?:\S*/{source}/|\./)?"
     r"((?:(?:arch|kernel/text_poke/tests)/\w+|Documentation|tools/verification)/\S+?)[:)]?"
 )
+# What Python and its checkers leave among the tools.
+LEFT_BEHIND = ("__pycache__", ".mypy_cache")
 LITTER = re.compile(r"__pycache__|\.pyc$")
 # The selftests' modules are made among their sources.
 MADE_THERE = re.compile(

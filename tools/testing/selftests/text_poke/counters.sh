@@ -79,6 +79,26 @@ always_guarded()
 	esac
 }
 
+# Text that cannot be mapped for writing fails: the change number $1, once, or from
+# it on as often as $2 says; and no more.
+FAIL=/sys/kernel/debug/fail_text_poke
+FAULT_MAP=0x1
+fail_from()
+{
+	echo 0 > $FAIL/probability
+	echo $FAULT_MAP > $FAIL/points
+	echo 0 > $FAIL/verbose
+	echo "$1" > $FAIL/space
+	echo "${2:-1}" > $FAIL/times
+	echo 100 > $FAIL/probability
+}
+
+fail_no_more()
+{
+	echo 0 > $FAIL/probability
+	echo 0 > $FAIL/space
+}
+
 # expect NAME "LEFT OPERATOR RIGHT": the numbers are part of the result line.
 expect()
 {
