@@ -100,7 +100,12 @@ VARIANTS = (
         ("kvm",),
         parts=("world switch", "KUnit", "beside a guest", "selftests"),
     ),
-    Variant("another preemption model", ("arm64",), ("dynamic",), append="preempt=voluntary"),
+    Variant(
+        "another preemption model",
+        ("arm64", "riscv"),
+        ("dynamic",),
+        append="preempt=voluntary",
+    ),
     Variant(
         "another preemption model, and KVM",
         ("x86",),
