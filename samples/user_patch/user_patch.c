@@ -319,6 +319,19 @@ static void pass_on(void)
 	raise(SIGTRAP);
 }
 
+/*
+ * SIGTRAP was blocked when the thread came to the entry, or answered, and is not any
+ * more: a handler had blocked it in another handler's context. The answer was that
+ * the thread is unguarded.
+ */
+static bool is_late(const siginfo_t *info)
+{
+	uintptr_t addr = (uintptr_t)info->si_addr;
+
+	return info->si_code == TRAP_PERF &&
+	       (addr == (uintptr_t)probe_trap || addr == guard.entry);
+}
+
 static void on_trap(int sig, siginfo_t *info, void *context)
 {
 	uintptr_t pc = get_pc(context);
@@ -330,7 +343,7 @@ static void on_trap(int sig, siginfo_t *info, void *context)
 		set_pc(context, (uintptr_t)probe_done);
 	} else if (info->si_code == TRAP_PERF && pc == guard.entry) {
 		wait_at_entry();
-	} else {
+	} else if (!is_late(info)) {
 		pass_on();
 	}
 	forget_resume(context);

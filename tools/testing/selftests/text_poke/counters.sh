@@ -79,24 +79,24 @@ always_guarded()
 	esac
 }
 
-# Text that cannot be mapped for writing fails: the change number $1, once, or from
-# it on as often as $2 says; and no more.
+# Once there is no memory for more of the queue: $1 times there is some before.
 FAIL=/sys/kernel/debug/fail_text_poke
-FAULT_MAP=0x1
-fail_from()
+FAULT_QUEUE=0x8
+fail_once()
 {
-	echo 0 > $FAIL/probability
-	echo $FAULT_MAP > $FAIL/points
+	echo $FAULT_QUEUE > $FAIL/points
 	echo 0 > $FAIL/verbose
 	echo "$1" > $FAIL/space
-	echo "${2:-1}" > $FAIL/times
+	echo 1 > $FAIL/times
 	echo 100 > $FAIL/probability
 }
 
+# Whether it failed, as nothing may have needed memory.
 fail_no_more()
 {
 	echo 0 > $FAIL/probability
 	echo 0 > $FAIL/space
+	[ "$(cat $FAIL/times)" -eq 0 ]
 }
 
 # expect NAME "LEFT OPERATOR RIGHT": the numbers are part of the result line.
