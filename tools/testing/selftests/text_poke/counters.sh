@@ -79,26 +79,6 @@ always_guarded()
 	esac
 }
 
-# Once there is no memory for more of the queue: $1 times there is some before.
-FAIL=/sys/kernel/debug/fail_text_poke
-FAULT_QUEUE=0x8
-fail_once()
-{
-	echo $FAULT_QUEUE > $FAIL/points
-	echo 0 > $FAIL/verbose
-	echo "$1" > $FAIL/space
-	echo 1 > $FAIL/times
-	echo 100 > $FAIL/probability
-}
-
-# Whether it failed, as nothing may have needed memory.
-fail_no_more()
-{
-	echo 0 > $FAIL/probability
-	echo 0 > $FAIL/space
-	[ "$(cat $FAIL/times)" -eq 0 ]
-}
-
 # expect NAME "LEFT OPERATOR RIGHT": the numbers are part of the result line.
 expect()
 {

@@ -7,6 +7,7 @@
 cd "$(dirname "$0")" || exit 1
 . ./counters.sh
 
+FAIL=/sys/kernel/debug/fail_text_poke
 # TEXT_POKE_FAULT_SYNC and TEXT_POKE_FAULT_REST.
 HARMLESS=0x60
 
