@@ -155,7 +155,7 @@ static void read_arming_ns(void)
 	if (!f)
 		return;
 	if (fgets(line, sizeof(line), f))
-		strcpy(arming_ns, line);
+		memcpy(arming_ns, line, sizeof(line));
 	fclose(f);
 }
 
