@@ -124,11 +124,13 @@ static inline void text_group_call(struct text_group *group,
 }
 
 /**
- * text_group_call_by_name - the same, with the types of static_call_update()
+ * text_group_call_by_name - text_group_call(), types as static_call_update()
  * @group:	the group
- * @change:	the request
+ * @change:	the request; not used otherwise until the commit has returned
  * @name:	the static call's
  * @new_func:	what it shall call
+ *
+ * Context: Any.
  */
 #define text_group_call_by_name(group, change, name, new_func)			\
 do {										\

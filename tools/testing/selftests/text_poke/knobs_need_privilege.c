@@ -155,7 +155,7 @@ static void read_arming_ns(void)
 	if (!f)
 		return;
 	if (fgets(line, sizeof(line), f))
-		memcpy(arming_ns, line, sizeof(line));
+		snprintf(arming_ns, sizeof(arming_ns), "%s", line);
 	fclose(f);
 }
 
