@@ -65,16 +65,14 @@ def _left_out(log):
     )
 
 
-def _tested():
+def _tested(files=made.code):
     """What decides how the tests end that read no documents."""
-    return *made.code(), *made.packages(*host.BUILD, *host.BROWSER, *host.PAGE)
+    return *files(), *made.packages(*host.BUILD, *host.BROWSER, *host.PAGE)
 
 
 def _tested_alone():
     """The same for those that read nothing but the tools."""
-    return *made.folder(paths.DEV, skip=made.LEFT_BEHIND), *made.packages(
-        *host.BUILD, *host.BROWSER, *host.PAGE
-    )
+    return _tested(functools.partial(made.folder, paths.DEV, skip=made.LEFT_BEHIND))
 
 
 def _unit_tests(prefix, wanted="test_*.py", but=(), env=None):
@@ -93,6 +91,7 @@ def _alone(prefix, names):
 
 
 def _tests_of(prefix, files, env, dev=None):
+    """The results of these files; dev is the tools' folder that they are in, if not ours."""
     host.need(*host.BUILD, *host.BROWSER)
     # The largest file takes longest, and comes first: nothing is left to wait for it alone.
     jobs = [
