@@ -122,6 +122,14 @@ def _fingerprint(source, options):
 
 def build(source, out, options, what):
     """Build perf from source into out, unless it is there already; returns the program."""
+    with host.locked(out.name, paths.BUILD):
+        return _build(source, out, options, what)
+
+
+def _build(source, out, options, what):
+    """The same, by one command at a time: `make check` traces a guest beside the main job, and
+    both want it.
+    """
     binary, stamp, mark = out / "perf", out / ".built-from", _fingerprint(source, options)
     if binary.exists() and paths.noted(stamp) == mark:
         return binary
