@@ -312,6 +312,35 @@ class WhereAPatchIsBuilt(unittest.TestCase):
         self.assertEqual(name, "perf: after patch: s")
         self.assertEqual(built, ["src2"])
 
+    def test_one_in_five_boots(self):
+        stages = [
+            (number, patch("kernel/a.c" if number % 2 else "arch/arm64/a.c"), [])
+            for number in range(1, 14)
+        ]
+        for name, booted in (("x86", [9]), ("arm64", [5, 10])):
+            places = full.of_name(stages, name)
+            self.assertEqual([stage[0] for stage, boots in places if boots], booted)
+
+    def test_what_boots_it_counts_where_it_boots(self):
+        stages = [(number, patch("arch/riscv/a.c"), []) for number in range(1, 6)]
+        report, done = mock.Mock(), []
+        report.remembered = lambda function: function
+        with mock.patch.multiple(
+            full,
+            series=mock.Mock(source_after=lambda number: (number, None)),
+            kernel=mock.Mock(build_part=lambda name, number: number),
+            check=mock.Mock(boots=lambda name, kdir: done.append((name, kdir)) or ["boots"]),
+            _stages=lambda: stages,
+            _building=lambda name: "its building",
+            _booting=lambda name: "its boot",
+        ):
+            full._every_patch(report, ["riscv"])
+            steps = [call.args for call in report.keep.call_args_list]
+            found = [(len(list(build())), parts()[1:]) for _, build, parts in steps]
+        self.assertEqual(found[:4], [(1, ["its building"])] * 4)
+        self.assertEqual(found[4:], [(2, ["its building", "its boot"])])
+        self.assertEqual(done, [("riscv", 5)])
+
     def test_a_kernel_is_built_from_what_concerns_it(self):
         files = [
             (path, path)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from .. import arch as arches
 from .. import host, paths
 from ..code import core, lint, realmode, worldswitch
-from ..guests import bare, kernel, perf, tests, torture
+from ..guests import bare, boot, initramfs, kernel, perf, tests, torture
 from ..packages import deb, installed
 from ..results import kept, made
 from ..results.ktap import PASSED, Result
@@ -382,6 +382,9 @@ def _packages(report, names):
 
 # Every patch
 
+# Of the kernels after a patch every so many boot too.
+BOOTS_EVERY = 5
+
 
 def built_for(patch):
     """The architectures that can tell whether a patch builds:
@@ -419,10 +422,12 @@ def kernel_files(name, files):
     return [[path, what] for path, what in files if made.of_kernel(path, name)]
 
 
-def _after(name, number):
+def _after(name, number, boots):
     source, _ = series.source_after(number)
-    kernel.build_part(name, source)
+    kdir = kernel.build_part(name, source)
     yield Result("builds", PASSED)
+    if boots:
+        yield from check.boots(name, kdir)
 
 
 def _building(name):
@@ -436,6 +441,16 @@ def _building(name):
         made.modules("guests.kernel"),
         made.packages(*host.BUILD, *arch.compiler_packages),
         list(made.programs("make", f"{arch.cross}gcc", f"{arch.cross}ld")),
+    ]
+
+
+def _booting(name):
+    """And what boots it."""
+    return [
+        boot.HELLO,
+        initramfs.busybox(name),
+        made.modules("guests.boot", "guests.initramfs"),
+        made.packages(*host.QEMU[name]),
     ]
 
 
@@ -471,17 +486,27 @@ def _every_perf(report, stages):
             )
 
 
+def of_name(stages, name):
+    """(stage, whether it boots) of the patches after which an architecture is built."""
+    own = [stage for stage in stages if name in built_for(stage[1])]
+    return [(stage, place % BOOTS_EVERY == 0) for place, stage in enumerate(own, 1)]
+
+
 def _every_patch(report, names):
     """An architecture at a time, so that each patch builds only what it changes."""
-    stages, building = _stages(), report.remembered(_building)
+    stages = _stages()
+    building, booting = report.remembered(_building), report.remembered(_booting)
     for name in names:
-        for number, patch, files in stages:
-            if name in built_for(patch):
-                report.keep(
-                    f"{name}: after patch: {patch.subject}",
-                    lambda number=number: _after(name, number),
-                    lambda files=files: [kernel_files(name, files), building(name)],
-                )
+        for (number, patch, files), boots in of_name(stages, name):
+            report.keep(
+                f"{name}: after patch: {patch.subject}",
+                functools.partial(_after, name, number, boots),
+                lambda files=files, boots=boots: [
+                    kernel_files(name, files),
+                    building(name),
+                    *[booting(name)] * boots,
+                ],
+            )
     _every_perf(report, stages)
 
 
