@@ -14,6 +14,7 @@ from ..results.ktap import FAILED, PASSED, Result
 from ..results.report import Report
 from ..series import base as bases
 from ..series import overlay, patches, series
+from . import suites
 
 CREATES = re.compile(
     r"^(?:new file|deleted file|rename|copy|similarity)\b|^(?:---|\+\+\+) /dev/null", re.M
@@ -321,9 +322,12 @@ def results():
 
 
 def main(_):
-    """`gates`: all of them; then what these tools themselves are held to."""
+    """`gates`: all of them, the kernels of Debian's suites too; then what these tools themselves
+    are held to.
+    """
     host.need("git")
     report = Report().into("gates")
     report.step("series: gates", results)
+    report.step("series: Debian's suites", suites.fits)
     report.step("tools: standards", standards.results)
     return report.end()
