@@ -4,7 +4,8 @@
 # selftests' runner.
 #
 # A static call goes from a function of one module to that of another, and cannot go back: the
-# module stays until it can. The modules are in stays-modules.
+# module stays until it can. One whose init fails then goes all the same, which is told. The modules
+# are in stays-modules.
 #
 # A tracer goes, but the call that leads to it cannot be removed: ftrace says so and stops for
 # good.
@@ -42,17 +43,28 @@ trace()
 		echo function >$INSTANCE/current_tracer
 }
 
-# in_vain VALUE FILE: write it there, by a task that cannot map text for writing; all others can.
-in_vain()
+# may_fail COMMAND...: a task of it that says so cannot map text for writing; all others can.
+may_fail()
 {
 	echo $NO_ALIAS >$FAIL/points
 	echo -1 >$FAIL/times
 	echo 0 >$FAIL/verbose
 	echo Y >$FAIL/task-filter
 	echo 100 >$FAIL/probability
-	(echo 1 >/proc/self/make-it-fail && echo "$1" >"$2")
+	"$@"
 	echo 0 >$FAIL/probability
 	echo N >$FAIL/task-filter
+}
+
+write_in_vain()
+{
+	(echo 1 >/proc/self/make-it-fail && echo "$1" >"$2")
+}
+
+# in_vain VALUE FILE: write it there, by a task that cannot map text for writing.
+in_vain()
+{
+	may_fail write_in_vain "$@"
 }
 
 # says WORDS: the kernel has said something since we last looked, and these among it.
@@ -82,6 +94,14 @@ of_static_calls()
 	result so-the-module-stays ${directive:+"$directive"}
 	echo 1 >$CALL/back && answer 1 && rmmod stays_func && answer 1
 	result the-module-goes-when-it-is-called-no-more
+
+	quiet
+	may_fail insmod $MODULES/stays_fails.ko 2>/dev/null
+	[ "$directive" ] || says "stays_fails is going, and may still be called"
+	result a-module-that-fails-goes-and-is-told ${directive:+"$directive"}
+	echo 1 >$CALL/back && answer 1
+	result the-call-is-good-again
+
 	rmmod stays_key && quiet
 	result quiet-so-far
 }
@@ -111,7 +131,7 @@ of_ftrace()
 }
 
 {
-	echo 1..12
+	echo 1..14
 	dmesg -c >/dev/null
 	of_static_calls
 	of_ftrace
