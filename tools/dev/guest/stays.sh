@@ -7,6 +7,8 @@
 # module stays until it can. One whose init fails then goes all the same, which is told. The modules
 # are in stays-modules.
 #
+# A preemption model and debug messages, each a group of changes, are as they were.
+#
 # A tracer goes, but the call that leads to it cannot be removed: ftrace says so and stops for
 # good.
 #
@@ -24,6 +26,10 @@ INSTANCE=/sys/kernel/tracing/instances/stays
 FUNCTION=version_proc_show
 MODULES=/stays-modules
 CALL=/sys/module/stays_key/parameters
+MODEL=/sys/kernel/debug/sched/preempt
+CONTROL=/proc/dynamic_debug/control
+# Has some messages, and says nothing unless objects come and go.
+FILE=lib/kobject.c
 suite=stays
 
 call()
@@ -46,14 +52,17 @@ trace()
 # may_fail COMMAND...: a task of it that says so cannot map text for writing; all others can.
 may_fail()
 {
+	local status
 	echo $NO_ALIAS >$FAIL/points
 	echo -1 >$FAIL/times
 	echo 0 >$FAIL/verbose
 	echo Y >$FAIL/task-filter
 	echo 100 >$FAIL/probability
 	"$@"
+	status=$?
 	echo 0 >$FAIL/probability
 	echo N >$FAIL/task-filter
+	return $status
 }
 
 write_in_vain()
@@ -106,6 +115,41 @@ of_static_calls()
 	result quiet-so-far
 }
 
+# model NAME: is that what the preemption model is?
+model()
+{
+	grep -q "($1)" $MODEL
+}
+
+messages()
+{
+	grep -c "^$FILE:.*=p " $CONTROL
+}
+
+# What changes as a group: it is as before, the writer is told, and it can be tried again.
+of_groups()
+{
+	local directive
+	[ -e $MODEL ] || directive="# SKIP the preemption model is that of the configuration"
+	[ "$directive" ] || {
+		echo full >$MODEL && ! in_vain none $MODEL && model full && says "error .*, unchanged"
+	}
+	result a-preemption-model-stays-and-that-is-told ${directive:+"$directive"}
+	[ "$directive" ] || { echo none >$MODEL && model none; }
+	result the-preemption-model-changes ${directive:+"$directive"}
+
+	directive=
+	[ -e $CONTROL ] || directive="# SKIP there is no dynamic debug"
+	[ "$directive" ] || {
+		! in_vain "file $FILE +p" $CONTROL && [ "$(messages)" = 0 ] && says "error .*, unchanged"
+	}
+	result debug-messages-stay-off-and-that-is-told ${directive:+"$directive"}
+	[ "$directive" ] || {
+		echo "file $FILE +p" >$CONTROL && [ "$(messages)" != 0 ] && echo "file $FILE -p" >$CONTROL
+	}
+	result debug-messages-are-switched ${directive:+"$directive"}
+}
+
 of_ftrace()
 {
 	local before directive
@@ -131,9 +175,10 @@ of_ftrace()
 }
 
 {
-	echo 1..14
+	echo 1..18
 	dmesg -c >/dev/null
 	of_static_calls
+	of_groups
 	of_ftrace
 } >/tmp/selftests.ktap
 cat /tmp/selftests.ktap
