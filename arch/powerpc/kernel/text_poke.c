@@ -27,12 +27,14 @@
  *   | trap          | trap        | trap        |   arming
  *   | trap          | trap        | instruction |   disarming
  *
- * What each store rests on.  The Power ISA, Version 2.03, Book II, section 1.8.1,
- * "Concurrent Modification and Execution of Instructions", knows one class of
- * instructions that may be stored over one another while a CPU executes the
- * word, the "patch class": the I-form branches, which are b, ba, bl and bla, and
- * the preferred nop, ori 0,0,0.  A CPU executes one of the values then, until it
- * synchronises.
+ * What each store rests on.  The Power ISA, Book II, "Concurrent Modification and
+ * Execution of Instructions" (section 1.8.1 of Version 2.03, 1.9.1 of 2.07 and
+ * 3.0; 3.1 has not been read), knows one class of instructions that may be stored
+ * over one another while a CPU executes the word, the "patch class": the I-form
+ * branches, which are b, ba, bl and bla, and the preferred nop, ori 0,0,0.  The
+ * word is aligned, memory coherence is required, as for all of the kernel, and each
+ * value that is stored is of the class, the first as well.  A CPU executes one of
+ * the values then, until it synchronises.
  *
  *   store                         rests on
  *   ----------------------------  -------------------------------------------
@@ -396,6 +398,13 @@ static void __init add_no_trap(unsigned long start)
 	nr_no_trap++;
 }
 
+/* Functions of several files may have the name. */
+static int __init add_match(void *unused, unsigned long start)
+{
+	add_no_trap(start);
+	return 0;
+}
+
 /* What the compiler splits off has the name of its function, a dot and more. */
 static int __init add_split_off(void *unused, const char *name,
 				unsigned long start)
@@ -417,12 +426,8 @@ void __init text_poke_find_untrappable(void)
 
 	if (nr_no_trap)
 		return;
-	for (i = 0; i < ARRAY_SIZE(no_trap_names); i++) {
-		unsigned long start = kallsyms_lookup_name(no_trap_names[i]);
-
-		if (start)
-			add_no_trap(start);
-	}
+	for (i = 0; i < ARRAY_SIZE(no_trap_names); i++)
+		kallsyms_on_each_match_symbol(add_match, no_trap_names[i], NULL);
 	kallsyms_on_each_symbol(add_split_off, NULL);
 }
 
@@ -451,8 +456,7 @@ static bool within(const void *addr, const char *start, const char *end)
 
 bool arch_text_poke_trappable(const void *addr)
 {
-	return !within(addr, _stext, __head_end) &&
-	       !within(addr, _stext, __end_soft_masked) &&
+	return !within(addr, _stext, __end_soft_masked) &&
 	       !within(addr, __noinstr_text_start, __noinstr_text_end) &&
 	       !is_no_trap_function(addr);
 }

@@ -282,6 +282,20 @@ static void jumps_of_none_go(struct kunit *test)
 }
 #endif
 
+#ifdef TEXT_POKE_TEST_NOTRAPS
+static void none_comes_where_no_trap_can_be_taken(struct kunit *test)
+{
+	static const char *const addrs[] = TEXT_POKE_TEST_NOTRAPS;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(addrs); i++) {
+		struct kprobe probe = { .addr = (void *)addrs[i] };
+
+		KUNIT_EXPECT_EQ(test, -EINVAL, register_kprobe(&probe));
+	}
+}
+#endif
+
 static int probe_init(struct kunit *test)
 {
 	text = kunit_kmalloc(test, text_len(), GFP_KERNEL);
@@ -302,6 +316,9 @@ static struct kunit_case probe_cases[] = {
 	KUNIT_CASE(probes_within_a_jump_come_with_others),
 	KUNIT_CASE(disabled_probes_within_a_jump_go_alone),
 	KUNIT_CASE(jumps_of_none_go),
+#endif
+#ifdef TEXT_POKE_TEST_NOTRAPS
+	KUNIT_CASE(none_comes_where_no_trap_can_be_taken),
 #endif
 	{}
 };

@@ -126,27 +126,42 @@ messages()
 	grep -c "^$FILE:.*=p " $CONTROL
 }
 
+model_stays()
+{
+	echo full >$MODEL && ! in_vain none $MODEL && model full && says "error .*, unchanged"
+}
+
+model_changes()
+{
+	echo none >$MODEL && model none
+}
+
+messages_stay_off()
+{
+	! in_vain "file $FILE +p" $CONTROL && [ "$(messages)" = 0 ] && says "error .*, unchanged"
+}
+
+messages_are_switched()
+{
+	echo "file $FILE +p" >$CONTROL && [ "$(messages)" != 0 ] || return
+	echo "file $FILE -p" >$CONTROL && [ "$(messages)" = 0 ]
+}
+
 # What changes as a group: it is as before, the writer is told, and it can be tried again.
 of_groups()
 {
 	local directive
 	[ -e $MODEL ] || directive="# SKIP the preemption model is that of the configuration"
-	[ "$directive" ] || {
-		echo full >$MODEL && ! in_vain none $MODEL && model full && says "error .*, unchanged"
-	}
+	[ "$directive" ] || model_stays
 	result a-preemption-model-stays-and-that-is-told ${directive:+"$directive"}
-	[ "$directive" ] || { echo none >$MODEL && model none; }
+	[ "$directive" ] || model_changes
 	result the-preemption-model-changes ${directive:+"$directive"}
 
 	directive=
 	[ -e $CONTROL ] || directive="# SKIP there is no dynamic debug"
-	[ "$directive" ] || {
-		! in_vain "file $FILE +p" $CONTROL && [ "$(messages)" = 0 ] && says "error .*, unchanged"
-	}
+	[ "$directive" ] || messages_stay_off
 	result debug-messages-stay-off-and-that-is-told ${directive:+"$directive"}
-	[ "$directive" ] || {
-		echo "file $FILE +p" >$CONTROL && [ "$(messages)" != 0 ] && echo "file $FILE -p" >$CONTROL
-	}
+	[ "$directive" ] || messages_are_switched
 	result debug-messages-are-switched ${directive:+"$directive"}
 }
 

@@ -51,6 +51,12 @@ static inline bool change_text_is_futile(const u32 *addr)
 	return text_poke_is_dying((unsigned long)addr);
 }
 
+/* Is the trap of a probe handled there? */
+static inline bool change_text_can_trap(const void *addr)
+{
+	return arch_text_poke_trappable(addr);
+}
+
 static inline void change_text_failed(const char *what, const void *where,
 				      int error)
 {
@@ -91,6 +97,11 @@ static inline int change_text_early(u32 *addr, u32 old, u32 new)
 static inline bool change_text_is_futile(const u32 *addr)
 {
 	return false;
+}
+
+static inline bool change_text_can_trap(const void *addr)
+{
+	return true;
 }
 
 static inline void change_text_failed(const char *what, const void *where,

@@ -154,6 +154,7 @@ VARIANTS = (
         parts=("KUnit", "selftests", "torture"),
     ),
     Variant("POWER10", ("powerpc",), cpu="power10"),
+    Variant("text that can be written", ("powerpc",), ("hibernation",)),
     Variant(
         "no hypervisor",
         ("powerpc",),
