@@ -149,6 +149,7 @@ class Gates(unittest.TestCase):
         with (
             mock.patch.object(gates, "GATES", [("series", lambda: None)]),
             mock.patch.object(gates.standards, "results", lambda: results),
+            mock.patch.object(gates.suites, "fits", lambda: [Result("newest", PASSED)]),
             mock.patch.object(host, "need"),
             mock.patch.object(
                 paths, "LOGS", Path(self.enterContext(tempfile.TemporaryDirectory()))
@@ -157,8 +158,8 @@ class Gates(unittest.TestCase):
         ):
             self.assertEqual(gates.main(None), errors.TEST_FAILED)
         self.assertEqual(
-            out.getvalue().splitlines()[:4],
-            ["ok series: series", "ok a", "skip b (why)", "not ok c (what)"],
+            out.getvalue().splitlines()[:5],
+            ["ok series: series", "ok newest", "ok a", "skip b (why)", "not ok c (what)"],
         )
 
 
