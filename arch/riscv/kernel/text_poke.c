@@ -209,17 +209,10 @@ bool arch_text_poke_maybe_bug(const struct text_poke_site *site)
 	return is_trap(site->old) && !has_probe(site->addr);
 }
 
-/*
- * A breakpoint in the old text is a kprobe's, after which the tracer changes the
- * rest of the instruction, or that of BUG(), which is refused.
- */
 bool arch_text_poke_replaceable(const struct text_poke_site *site)
 {
 	u32 insn = read_insn(site->old, site->len);
 
-	if (is_trap(site->old))
-		return !arch_text_poke_maybe_bug(site) ||
-		       !find_bug((unsigned long)site->addr);
 	return insn && has_length(site->old, site->len) &&
 	       (riscv_insn_emulation(insn) != RISCV_EMULATE_NONE ||
 		can_step(site->addr, insn));
