@@ -336,6 +336,7 @@ static const char *const no_trap_names[] __initconst = {
 	 * Around a guest of KVM HV: on its way in and out, before SRR0, SRR1 and
 	 * what the entry code has saved of it are read, or in real mode
 	 */
+	"__rcu_read_lock", "__rcu_read_unlock",
 	"kvmhv_vcpu_entry_p9", "accumulate_time", "check_need_tlb_flush",
 	"clear_slb_entry", "flush_guest_tlb", "load_spr_state",
 	"kvmppc_msr_hard_disable_set_facilities", "load_vcpu_state",
