@@ -187,10 +187,10 @@ static int empty(struct text_group *group)
  * Context: Process context, may sleep; takes cpu_hotplug_lock, jump_label_mutex,
  * static_call_mutex and text_mutex, in this order.
  * Return: 0; or the error of the first request that has one, each of which has
- * been told: -EEXIST if a key was to change in the group already (two requests to
- * disable one are not noticed), and else as of text_poke_batch_add() and
- * text_poke_batch_finish(), all listed in <linux/text_poke.h>.  With -EIO some sites may emulate the new instruction,
- * and what both old and new lead to has to stay.
+ * been told: -EEXIST if a key was to change in the group already (to disable one
+ * twice is not noticed), and else as of text_poke_batch_add() and
+ * text_poke_batch_finish(), in <linux/text_poke.h>.  With -EIO some sites may
+ * emulate the new instruction, and what both old and new lead to has to stay.
  */
 int text_group_commit(struct text_group *group)
 {

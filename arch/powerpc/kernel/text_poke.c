@@ -29,7 +29,7 @@
  *
  * What each store rests on.  The Power ISA, Book II, "Concurrent Modification and
  * Execution of Instructions" (section 1.8.1 of Version 2.03, 1.9.1 of 2.07 and
- * 3.0; 3.1 has not been read), knows one class of instructions that may be stored
+ * 3.0; told here in other words), knows one class of instructions that may be stored
  * over one another while a CPU executes the word, the "patch class": the I-form
  * branches, which are b, ba, bl and bla, and the preferred nop, ori 0,0,0.  The
  * word is aligned, memory coherence is required, as for all of the kernel, and each
