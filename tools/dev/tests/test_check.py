@@ -618,6 +618,9 @@ class Installed(unittest.TestCase):
         own = Path(self.enterContext(tempfile.TemporaryDirectory())) / "selftests-text_poke"
         own.mkdir()
         known.tell(own, ["text_poke:a", *tests.ISOLATED])
+        for test in known.listed(own):
+            known.file_of(own, test).parent.mkdir(exist_ok=True)
+            known.file_of(own, test).touch()
         with (
             mock.patch.object(tests, "install_selftests") as build,
             mock.patch.object(tests, "programs", return_value={}),

@@ -77,7 +77,7 @@ class OneByOne(unittest.TestCase):
 
     def test_which_a_test_uses(self):
         self.assertEqual(
-            onebyone.used(self.folder, TESTS),
+            known.used(self.folder, TESTS),
             {
                 "t:replay": ["t:replay"],
                 "t:alone": ["t:alone"],
@@ -88,9 +88,7 @@ class OneByOne(unittest.TestCase):
 
     def test_what_a_common_script_runs_is_used_by_all(self):
         (self.folder / "t/common.sh").write_bytes(b"./alone\n")
-        self.assertTrue(
-            all("t:alone" in used for used in onebyone.used(self.folder, TESTS).values())
-        )
+        self.assertTrue(all("t:alone" in used for used in known.used(self.folder, TESTS).values()))
 
     def test_all_at_first_and_none_afterwards(self):
         ran, first = self.run_them()
@@ -171,6 +169,23 @@ class Guests(unittest.TestCase):
         _, listed, files = self.extra(self.guest.common())
         self.assertEqual(listed, [])
         self.assertEqual(files, {"run.sh", "t/common.sh", "t/listen", known.LIST})
+
+    def listed(self, *listed):
+        with mock.patch.object(tests, "programs", return_value={}):
+            return self.extra(
+                tests.listed_guest("x86", self.place, listed, installed=self.guest.folder)
+            )
+
+    def test_listed_ones_have_no_others_beside_them(self):
+        _, listed, files = self.listed("t:alone")
+        self.assertEqual(listed, ["t:alone"])
+        self.assertEqual(files, {"run.sh", "t/alone", "t/common.sh", "t/listen", known.LIST})
+
+    def test_listed_ones_have_what_they_use(self):
+        *_, files = self.listed("t:again.sh")
+        self.assertEqual(
+            files, {"run.sh", "t/again.sh", "t/common.sh", "t/listen", "t/replay", known.LIST}
+        )
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ is no test: the kernel, the guest, what tests have in common. See results/kept.p
 """
 
 import functools
-import re
 from dataclasses import dataclass
 
 from ..results import kept, known, made
@@ -15,33 +14,6 @@ from ..results.ktap import FAILED
 from .tests import Selftests
 
 CODE = "guests.onebyone"
-
-
-def _names(text, test):
-    """Whether a file runs a test, or may."""
-    program = test.split(":")[1].encode()
-    # Programs are large, and few have it: to look for the bytes alone is a hundred times as fast.
-    if program not in text:
-        return None
-    return re.search(rb"(?<![\w.-])" + re.escape(program) + rb"(?![\w.-])", text)
-
-
-def used(folder, tests):
-    """Test -> itself and those that it names, or that one of these names, or a script that tests
-    have in common.
-    """
-    places = {test: known.file_of(folder, test) for test in tests}
-    files = {test: path.read_bytes() for test, path in places.items()}
-    scripts = [path.read_bytes() for path in {*folder.rglob("*.sh")} - {*places.values()}]
-    all_use = {test for test in tests if any(_names(text, test) for text in scripts)}
-
-    named = {test: {other for other in tests if _names(files[test], other)} for test in tests}
-
-    def with_named(found):
-        more = found.union(*(named[test] for test in found))
-        return found if more == found else with_named(more)
-
-    return {test: sorted(with_named({test} | all_use)) for test in tests}
 
 
 def _of(test, result):
@@ -75,7 +47,7 @@ class OneByOne:
 
         return {
             test: made.safely(functools.partial(parts, needs))
-            for test, needs in used(folder, known.listed(folder)).items()
+            for test, needs in known.used(folder, known.listed(folder)).items()
         }
 
     def _keep(self, tests, keys, now, found):

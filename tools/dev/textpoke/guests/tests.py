@@ -488,6 +488,13 @@ def _with_tests(folder, use, listed, without=()):
     return copy
 
 
+def _unused(folder, listed):
+    """The tests in a folder that some tests do not need: they may change as they like."""
+    tests = known.listed(folder)
+    used = known.used(folder, tests)
+    return set(tests).difference(*(used[test] for test in listed))
+
+
 def _copied(folder, use):
     """A copy of installed selftests beside them."""
     copy = folder.with_name(f"{folder.name}-{use}")
@@ -555,7 +562,7 @@ def listed_guest(name, kdir, listed, append="", smp=2, use="listed", installed=N
     say(f"selftests on {name}: {', '.join(listed)}")
     # In a folder of its own: others of these targets wait for their guests.
     if installed:
-        folder = _with_tests(installed, use, listed)
+        folder = _with_tests(installed, use, listed, without=_unused(installed, listed))
     else:
         folder = install_selftests(name, kdir, targets, use=use)
         known.tell(folder, listed)

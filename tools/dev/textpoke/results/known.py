@@ -14,6 +14,7 @@ A test after which the base kernel is of no more use is not run: `target/file | 
 reason`, with its file as it is installed.
 """
 
+import re
 from typing import NamedTuple
 
 from ..errors import INFRA, Fail
@@ -109,3 +110,30 @@ def judge(result, known):
     if result.status == ktap.SKIPPED and not result.note:
         return ktap.Result(result.name, ktap.FAILED, "skipped, and nothing says why")
     return result
+
+
+def _names(text, test):
+    """Whether a file runs a test, or may."""
+    program = test.split(":")[1].encode()
+    # Programs are large, and few have it: to look for the bytes alone is a hundred times as fast.
+    if program not in text:
+        return None
+    return re.search(rb"(?<![\w.-])" + re.escape(program) + rb"(?![\w.-])", text)
+
+
+def used(folder, tests):
+    """Test -> itself and those that it names, or that one of these names, or a script that tests
+    have in common.
+    """
+    places = {test: file_of(folder, test) for test in tests}
+    files = {test: path.read_bytes() for test, path in places.items()}
+    scripts = [path.read_bytes() for path in {*folder.rglob("*.sh")} - {*places.values()}]
+    all_use = {test for test in tests if any(_names(text, test) for text in scripts)}
+
+    named = {test: {other for other in tests if _names(files[test], other)} for test in tests}
+
+    def with_named(found):
+        more = found.union(*(named[test] for test in found))
+        return found if more == found else with_named(more)
+
+    return {test: sorted(with_named({test} | all_use)) for test in tests}
