@@ -47,7 +47,7 @@ struct text_poke_asked {
 	unsigned long done;
 };
 
-DECLARE_PER_CPU(struct text_poke_asked, text_poke_asked);
+DECLARE_PER_CPU_SHARED_ALIGNED(struct text_poke_asked, text_poke_asked);
 
 void __text_poke_catch_up(struct text_poke_asked *this);
 

@@ -14,7 +14,7 @@
 #include "debug.h"
 #include "internal.h"
 
-DEFINE_PER_CPU(struct text_poke_asked, text_poke_asked);
+DEFINE_PER_CPU_SHARED_ALIGNED(struct text_poke_asked, text_poke_asked);
 
 /*
  * Nothing but a batch whose sites are known leaves a CPU alone.  Written under

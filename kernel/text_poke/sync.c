@@ -32,7 +32,7 @@ static void refetch(void *unused)
  *
  * But for those in user mode, see <linux/text_poke_catch_up.h>.
  *
- * Context: Process context, interrupts on.
+ * Context: Process context, interrupts on, text_mutex held.
  */
 void text_poke_sync_by_ipi(void)
 {

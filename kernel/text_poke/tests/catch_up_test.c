@@ -4,9 +4,11 @@
  * that is for, and that a CPU which was asked refetches.
  */
 #include <kunit/test.h>
+#include <linux/bug.h>
 #include <linux/cleanup.h>
 #include <linux/context_tracking.h>
 #include <linux/irqflags.h>
+#include <linux/kprobes.h>
 #include <linux/text_poke.h>
 #include <linux/text_poke_catch_up.h>
 
@@ -107,12 +109,46 @@ static void cpus_with_a_tick_are_interrupted(struct kunit *test)
 	text_poke_catch_up_end();
 }
 
+/* What runs before RCU watches, or after, and is neither noinstr nor entry code by itself. */
+static const char * const unwatched[] = {
+#ifdef CONFIG_BUG
+#ifdef __WARN_FLAGS
+	"__warn_printk",
+#endif
+	"report_bug",
+#endif
+#ifdef CONFIG_X86
+	"ret_from_fork",
+	"ret_from_fork_asm",
+#endif
+#ifdef CONFIG_MITIGATION_RETHUNK
+	"__x86_return_thunk",
+#endif
+};
+
+static void no_probe_comes_where_rcu_does_not_watch(struct kunit *test)
+{
+	unsigned int i;
+
+	if (!IS_ENABLED(CONFIG_KPROBES))
+		kunit_skip(test, "there are no kprobes");
+	for (i = 0; i < ARRAY_SIZE(unwatched); i++) {
+		struct kprobe p = { .symbol_name = unwatched[i] };
+		int ret = register_kprobe(&p);
+
+		KUNIT_EXPECT_EQ_MSG(test, ret, -EINVAL, "%s", unwatched[i]);
+		if (!ret)
+			unregister_kprobe(&p);
+	}
+}
+
 static struct kunit_case catch_up_cases[] = {
 	KUNIT_CASE(cpu_that_was_asked_refetches),
 	KUNIT_CASE(only_user_mode_unwatched_is_user_mode),
 	KUNIT_CASE(noinstr_sites_interrupt_all),
 	KUNIT_CASE(this_cpu_is_in_the_kernel),
 	KUNIT_CASE(cpus_with_a_tick_are_interrupted),
+	KUNIT_CASE(no_probe_comes_where_rcu_does_not_watch),
 	{}
 };
 

@@ -28,6 +28,7 @@ MODULES=/stays-modules
 CALL=/sys/module/stays_key/parameters
 MODEL=/sys/kernel/debug/sched/preempt
 CONTROL=/proc/dynamic_debug/control
+CLASSES=/sys/module/test_dynamic_debug/parameters/p_disjoint_bits
 # Has some messages, and says nothing unless objects come and go.
 FILE=lib/kobject.c
 suite=stays
@@ -147,6 +148,26 @@ messages_are_switched()
 	echo "file $FILE -p" >$CONTROL && [ "$(messages)" = 0 ]
 }
 
+classes()
+{
+	grep -c "=p .*class:D2_" $CONTROL
+}
+
+# Each of the mappings that a write takes fails once: then no class of messages is on, those that
+# were switched before it included.
+classes_stay_off()
+{
+	local nth=1
+	echo $NO_ALIAS >$FAIL/points
+	while ! (echo $nth >/proc/self/fail-nth && echo 0x3 >$CLASSES); do
+		[ "$(cat $CLASSES)" = 0x0 ] && [ "$(classes)" = 0 ] || return
+		nth=$((nth + 1))
+	done
+	echo "# $CLASSES takes $((nth - 1)) mappings"
+	# At least one for each of two classes.
+	[ $nth -gt 2 ] && [ "$(classes)" = 2 ] && echo 0x0 >$CLASSES && [ "$(classes)" = 0 ]
+}
+
 # What changes as a group: it is as before, the writer is told, and it can be tried again.
 of_groups()
 {
@@ -163,6 +184,11 @@ of_groups()
 	result debug-messages-stay-off-and-that-is-told ${directive:+"$directive"}
 	[ "$directive" ] || messages_are_switched
 	result debug-messages-are-switched ${directive:+"$directive"}
+
+	directive=
+	modprobe test_dynamic_debug 2>/dev/null || directive="# SKIP there is no test_dynamic_debug"
+	[ "$directive" ] || classes_stay_off
+	result classes-of-messages-stay-off-together ${directive:+"$directive"}
 }
 
 of_ftrace()
@@ -190,7 +216,7 @@ of_ftrace()
 }
 
 {
-	echo 1..18
+	echo 1..19
 	dmesg -c >/dev/null
 	of_static_calls
 	of_groups
