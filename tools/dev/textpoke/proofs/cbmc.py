@@ -7,10 +7,11 @@ Its first comment says what, and how to see that the proof depends on it:
     source PATH                          a file of the tree
     unwind N                             how often a loop is executed at the most
     proof FUNCTION                       a function of the harness that has to hold
-    mutant NAME in FUNCTION: "TEXT" -> "TEXT"
+    mutant NAME in FUNCTION [at N]: "TEXT" -> "TEXT"
 
 A mutant is a copy of the sources in which the first text, which stands there exactly once,
-is replaced by the second; the function then has to fail. The architecture is the first
+is replaced by the second; the function then has to fail. With N it is compiled with AT, in which
+the harness does one of many rounds alone: one that fails is enough. The architecture is the first
 part of the harness's name; a folder of that name has headers instead of the tree's.
 """
 
@@ -50,7 +51,7 @@ UNWOUND = "34"
 TIMEOUT = 600
 HOLDS, FAILS = 0, 10
 
-_MUTANT = re.compile(r'([\w-]+) in (\w+):\s*"([^"]+)"\s*->\s*"([^"]*)"', re.S)
+_MUTANT = re.compile(r'([\w-]+) in (\w+)(?: at (\d+))?:\s*"([^"]+)"\s*->\s*"([^"]*)"', re.S)
 _FAILURE = re.compile(r"^Violated property:\n.*\n  (.*)$", re.M)
 _NO_BODY = re.compile(r"no body for function '?([\w:$]+)'?")
 _COUNT = re.compile(r"^\*\* \d+ of (\d+) failed", re.M)
@@ -62,6 +63,7 @@ class Mutant:
 
     name: str
     proof: str
+    at: str | None  # the round of the harness that fails, if not just any
     old: str
     new: str
 
@@ -85,7 +87,7 @@ def _mutant(path, text, proofs):
     match = _MUTANT.fullmatch(text.strip())
     if not match:
         raise claims.broken(
-            path, f'`mutant {claims.one_line(text)}` is not NAME in FUNCTION: "TEXT" -> "TEXT"'
+            path, f'`mutant {claims.one_line(text)}` is not NAME in FUNCTION [at N]: "TEXT" -> "TEXT"'
         )
     mutant = Mutant(*match.groups())
     if mutant.proof not in proofs:
@@ -180,8 +182,8 @@ def _includes(harness, folders):
         )
 
 
-def prove(command, tree, harness, texts, proof):
-    """Run CBMC on one proof; what it finds."""
+def prove(command, tree, harness, texts, proof, at=None):
+    """Run CBMC on one proof, or on one round of it; what it finds."""
     with tempfile.TemporaryDirectory() as folder:
         _place(folder, texts)
         words = [
@@ -192,6 +194,7 @@ def prove(command, tree, harness, texts, proof):
             *_includes(harness, (folder, paths.ROOT, tree)),
             "--function",
             proof,
+            *([f"-DAT={at}"] if at else []),
             harness.path,
         ]
         try:
@@ -228,7 +231,7 @@ def _checks(path, tree, run):
         yield lambda mutant=mutant: claims.result(
             _called(path, mutant),
             False,
-            lambda: run(harness, mutated(harness, texts, mutant), mutant.proof),
+            lambda: run(harness, mutated(harness, texts, mutant), mutant.proof, mutant.at),
         )
 
 

@@ -79,6 +79,17 @@ always_guarded()
 	esac
 }
 
+# How many guarded batches may one switch of a tracer take where others are
+# direct? With ftrace_mflr=remove, powerpc changes mflr in a batch of its own.
+guarded_per_tracer()
+{
+	if grep -qw ftrace_mflr=remove /proc/cmdline; then
+		echo 1
+	else
+		echo 0
+	fi
+}
+
 # expect NAME "LEFT OPERATOR RIGHT": the numbers are part of the result line.
 expect()
 {

@@ -22,8 +22,14 @@ if always_guarded; then
 	expect every_batch_is_guarded "$(grown guarded) -eq $(grown batches)"
 else
 	expect direct_batches "$(grown direct) -gt 0"
-	expect no_guarded_batches "$(grown guarded) -eq 0"
-	expect no_traps "$(grown traps) -eq 0"
+	# The tracer is switched on and off.
+	may_trap=$((2 * $(guarded_per_tracer)))
+	expect no_guarded_batches "$(grown guarded) -le $may_trap"
+	if [ $may_trap -eq 0 ]; then
+		expect no_traps "$(grown traps) -eq 0"
+	else
+		ktap_test_skip "no_traps: ftrace_mflr=remove guards mflr"
+	fi
 fi
 expect no_records "$(grown records) -eq 0"
 ktap_finished

@@ -33,7 +33,12 @@ if always_guarded; then
 	expect few_syncs_per_unheard_batch "$(grown syncs) -le $(few_syncs)"
 else
 	expect direct_batches "$(grown direct) -gt 0"
-	expect one_sync_per_direct_batch "$(grown syncs) -eq $(grown batches)"
+	if [ "$(guarded_per_tracer)" -eq 0 ]; then
+		expect one_sync_per_direct_batch "$(grown syncs) -eq $(grown batches)"
+	else
+		most=$(($(grown direct) + $(few_syncs)))
+		expect few_syncs_where_mflr_goes "$(grown syncs) -le $most"
+	fi
 fi
 expect many_sites_per_batch "$(grown pokes) -gt $((100 * $(grown batches)))"
 
