@@ -647,7 +647,7 @@ struct hijacker {
 	unsigned int hits[2];
 };
 
-#define HIJACKER_TRIES 100
+#define HIJACKER_TRIES 50
 
 static struct hijacker hijacker;
 
@@ -667,14 +667,17 @@ static int hijack(void *unused)
 	return 0;
 }
 
-/* CPUs that are emulated in turns come to theirs after a tenth of a second. */
+/*
+ * CPUs that are emulated in turns come to theirs after a tenth of a second, or later
+ * if the machine that emulates them has other things to do.
+ */
 static bool wait_for_tries(void)
 {
 	unsigned int *tries = &hijacker.tries[hijacker.gone];
 	unsigned int enough = READ_ONCE(*tries) + HIJACKER_TRIES;
 	unsigned int ms;
 
-	for (ms = 0; ms < 1000 && READ_ONCE(*tries) < enough; ms++)
+	for (ms = 0; ms < 5000 && READ_ONCE(*tries) < enough; ms++)
 		mdelay(1);
 	return READ_ONCE(*tries) >= enough;
 }

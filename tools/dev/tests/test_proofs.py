@@ -261,9 +261,11 @@ class Cbmc(Folder):
         tree = self.folder(lib__one_DOT_c=TEXTS["lib/one.c"], lib__two_DOT_h=TEXTS["lib/two.h"])
         folder = self.folder(**{"arm64-one_DOT_c": text})
 
-        def run(harness, texts, proof):
+        def run(harness, texts, proof, at=None):
+            rounds.append(at)
             return found(texts, proof)
 
+        rounds = self.rounds = []
         checks = [
             check for path in sorted(folder.glob("*.c")) for check in cbmc._checks(path, tree, run)
         ]
@@ -279,6 +281,17 @@ class Cbmc(Folder):
                 "cbmc: arm64-one: mutant lines is found": PASSED,
             },
         )
+
+    def test_one_round(self):
+        self.results(lambda *_: "", HARNESS.replace("in first:", "in first at 3:"))
+        self.assertEqual(self.rounds.count("3"), 1)
+        self.assertEqual(set(self.rounds), {None, "3"})
+        said = subprocess.CompletedProcess([], 0, SUCCESS, "")
+        for at, words in (None, []), ("0", ["-DAT=0"]):
+            with mock.patch.object(cbmc.subprocess, "run", return_value=said) as run:
+                cbmc.prove(["cbmc"], Path("tree"), self.harness(), TEXTS, "first", at)
+            found = [word for word in run.call_args[0][0] if word.startswith("-D")]
+            self.assertEqual(found, words)
 
     def test_survivors(self):
         statuses = self.results(lambda texts, proof: "")

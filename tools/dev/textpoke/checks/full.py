@@ -304,7 +304,7 @@ def _traces(report, names):
 # Other kernels of Debian, and other releases of it
 
 SUITE_PARTS = ("boots", "KUnit")
-ELSEWHERE = ("gates", "kernel ARCH=x86", "check ARCH=x86")
+ELSEWHERE = ("gates", "kernel ARCH=x86", "check")
 
 
 def _on(source, name, title):

@@ -87,7 +87,8 @@ def _mutant(path, text, proofs):
     match = _MUTANT.fullmatch(text.strip())
     if not match:
         raise claims.broken(
-            path, f'`mutant {claims.one_line(text)}` is not NAME in FUNCTION [at N]: "TEXT" -> "TEXT"'
+            path,
+            f"`mutant {claims.one_line(text)}` is not " 'NAME in FUNCTION [at N]: "TEXT" -> "TEXT"',
         )
     mutant = Mutant(*match.groups())
     if mutant.proof not in proofs:
