@@ -57,9 +57,13 @@ PATIENT = "watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=200"
 # controller.
 BARE_METAL = (
     "-device",
-    "pnv-phb,chip-id=0,index=0",
+    "pnv-phb,chip-id=0,index=0,id=phb0",
     "-device",
-    "pnv-phb,chip-id=0,index=1",
+    "pnv-phb-root-port,bus=phb0",
+    "-device",
+    "pnv-phb,chip-id=0,index=1,id=phb1",
+    "-device",
+    "pnv-phb-root-port,bus=phb1",
     "-device",
     "ipmi-bmc-sim,id=bmc",
     "-device",
