@@ -209,7 +209,7 @@ _PPC32 = replace(
     name="ppc32",
     debarch="powerpc",
     qemu="qemu-system-ppc",
-    machine="mac99,via=pmu",
+    machine="mac99,via=pmu,graphics=off",
     cpu="g4",
     console="console=ttyPZ0",
     sysrq="",
