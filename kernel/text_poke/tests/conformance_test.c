@@ -647,7 +647,7 @@ struct hijacker {
 	unsigned int hits[2];
 };
 
-#define HIJACKER_TRIES 50
+#define HIJACKER_TRIES 10
 
 static struct hijacker hijacker;
 
@@ -668,8 +668,8 @@ static int hijack(void *unused)
 }
 
 /*
- * CPUs that are emulated in turns come to theirs after a tenth of a second, or later
- * if the machine that emulates them has other things to do.
+ * CPUs that are emulated in turns come to theirs after a tenth of a second, and some
+ * lose it with each fault.
  */
 static bool wait_for_tries(void)
 {

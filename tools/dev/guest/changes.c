@@ -7,13 +7,6 @@
 #define TRACING "/sys/kernel/tracing/"
 #define EVENT TRACING "events/kprobes/opens/"
 
-/* Linux 6.12 takes a function's descriptor for the function, and that is not traced. */
-#if defined(_CALL_ELF) && _CALL_ELF == 1
-#define OPENS ".do_sys_openat2"
-#else
-#define OPENS "do_sys_openat2"
-#endif
-
 static int failed;
 
 static void result(const char *what, int good)
@@ -89,9 +82,16 @@ static void one_function(void)
 	result("no tracer", put(TRACING "current_tracer", "nop") && clear());
 }
 
+/* With ELFv1, Linux 6.12 takes the descriptor for the function, and that is not traced. */
+static int probe_opens(void)
+{
+	return put(TRACING "kprobe_events", "p:opens .do_sys_openat2\n") ||
+		put(TRACING "kprobe_events", "p:opens do_sys_openat2\n");
+}
+
 static void probe(void)
 {
-	int good = put(TRACING "kprobe_events", "p:opens " OPENS "\n") &&
+	int good = probe_opens() &&
 		put(EVENT "enable", "1") && says("/proc/version", "Linux");
 
 	result("a probe is hit", good && traced("opens: "));

@@ -112,6 +112,12 @@ class Runner(unittest.TestCase):
         notes = {result.name: result.note for result in ktap.parse(text)}
         self.assertEqual(notes["text_poke: replay: swapped"], "no swaps: none")
 
+    def test_skips_of_ktap_helpers_have_their_reason_before(self):
+        text = RUNNER.replace("ok 3 swapped # SKIP no swaps", "ok 3 swapped: no swaps: none # SKIP")
+        found = {result.name: result for result in ktap.parse(text)}
+        (swapped,) = (found[name] for name in found if name.endswith(": swapped"))
+        self.assertEqual((swapped.status, swapped.note), (SKIPPED, "no swaps: none"))
+
     def test_skips_may_have_a_reason_only(self):
         text = RUNNER.replace("ok 3 swapped # SKIP no swaps", "ok 3 # SKIP there is one CPU")
         found = {result.name: result for result in ktap.parse(text)}[

@@ -74,9 +74,14 @@ def _status(line):
 
 
 def _case(line):
-    """Name, status and note of a case, whose name may stand behind the directive."""
+    """Name, status and note of a case, whose name may stand behind the directive.
+
+    What ktap_helpers.sh skips has its reason behind the name: `ok 1 a case: its reason # SKIP`.
+    """
     status, note = _status(line)
-    name = line["name"].split(":")[0].strip()
+    name, _, more = (word.strip() for word in line["name"].partition(":"))
+    if status == SKIPPED:
+        note = note or more
     if not name and (behind := _BEHIND.match(line["directive"] or "")):
         name, note = behind["name"].strip(), behind["note"] or behind["name"].strip()
     return name, status, note

@@ -28,7 +28,7 @@ else
 	if [ $may_trap -eq 0 ]; then
 		expect no_traps "$(grown traps) -eq 0"
 	else
-		ktap_test_skip "no_traps: ftrace_mflr=remove guards mflr"
+		ktap_test_skip "no_traps: mflr is changed behind a guard"
 	fi
 fi
 expect no_records "$(grown records) -eq 0"
