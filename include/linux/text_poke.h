@@ -153,14 +153,16 @@
  *   -EOPNOTSUPP  the site has to trap, and either cannot, or nothing can
  *                emulate its new instruction meanwhile; or no CPU may run it
  *                while it is changed, see text_poke_stopped()
- *   -ENOMEM      no memory for a longer queue, or no slot; the queue is as it
- *                was, and is either finished or cancelled
+ *   -ENOMEM      no slot; or no memory for a longer queue, which only fault
+ *                injection brings about.  The queue is as it was, and is either
+ *                finished or cancelled
  *   -EEXIST      the site overlaps another one of the batch
  *   -EBUSY       text_mutex is not held, or other CPUs cannot be waited for
  *                here; or text_poke_early() on text that they may be running
  *   -EIO         this batch, or an earlier one, could neither be written nor
  *                rolled back; its traps are still served, but text no longer
- *                changes
+ *                changes.  Of text_poke_stopped(): some changes are made, and
+ *                text goes on changing
  *
  * An error means that nothing has changed and nothing was recorded, with two
  * exceptions.  A write which fails midway is rolled back: then there are

@@ -241,13 +241,14 @@ void text_poke_unstick(void)
 /*
  * Single pages, which are there without compacting memory, and mapped wherever
  * the trap handler may run. Reclaim does no I/O for them: what does may switch
- * static keys, which wait for text_mutex.
+ * static keys, which wait for text_mutex.  They do not fail, for few callers can
+ * do without the change: a tracer that goes may be freed with what it calls.
  */
 static void *get_page_for_queue(void)
 {
 	if (text_poke_should_fail(TEXT_POKE_FAULT_QUEUE))
 		return NULL;
-	return (void *)get_zeroed_page(GFP_NOIO | __GFP_NOWARN);
+	return (void *)get_zeroed_page(GFP_NOIO | __GFP_NOFAIL);
 }
 
 /* Room for one more site, and nothing else changes. */

@@ -27,6 +27,7 @@
 #include <linux/execmem.h>
 #include <linux/memory.h>
 #include <linux/perf_event.h>
+#include <linux/sched/mm.h>
 #include <linux/set_memory.h>
 #include <linux/text_poke.h>
 #include <linux/vmalloc.h>
@@ -54,12 +55,16 @@ static int write_slot(const struct text_poke_site *site)
 
 static int get_page_for_slots(void)
 {
+	unsigned int noio;
 	void *page;
 
 	if (text_poke_slots.page)
 		return 0;
+	/* Reclaim does no I/O, as for the queue. */
+	noio = memalloc_noio_save();
 	page = text_poke_should_fail(TEXT_POKE_FAULT_SLOT) ? NULL :
 	       execmem_alloc(EXECMEM_KPROBES, PAGE_SIZE);
+	memalloc_noio_restore(noio);
 	if (page && set_memory_rox((unsigned long)page, 1)) {
 		execmem_free(page);
 		page = NULL;

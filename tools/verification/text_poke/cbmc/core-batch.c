@@ -164,7 +164,7 @@
 #define max(a, b)			((a) > (b) ? (a) : (b))
 #define READ_ONCE(x)			(x)
 #define GFP_NOIO			0
-#define __GFP_NOWARN			0
+#define __GFP_NOFAIL			0
 
 #define LIST_HEAD(name)			struct list_head name
 #define list_entry(node, type, member)	((type *)NULL)
