@@ -14,8 +14,14 @@ cd "$(dirname "$0")" || exit 1
 
 ktap_print_header
 need_counters
+loaded=$(sed -n 's/^\(kvm_amd\|kvm_intel\) .*/\1/p' /proc/modules)
+trap '[ -z "$loaded" ] || modprobe "$loaded"' EXIT
 for module in kvm_amd kvm_intel; do
 	modprobe -r "$module" 2>/dev/null
+	if grep -q "^$module " /proc/modules; then
+		ktap_skip_all "$module is in use"
+		exit "$KSFT_SKIP"
+	fi
 	modprobe kvm 2>/dev/null
 	counters_begin
 	modprobe "$module" 2>/dev/null && break

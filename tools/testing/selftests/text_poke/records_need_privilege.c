@@ -144,28 +144,32 @@ static void check_table(int paranoid)
 			check_row(paranoid, &who[i], &what[j]);
 }
 
-static void read_paranoid(char *old, size_t len)
+static char old[16];
+
+static void restore(void)
+{
+	write_file(PARANOID, old);
+}
+
+/* It is put back however this ends. */
+static void save_paranoid(void)
 {
 	int fd = open(PARANOID, O_RDONLY);
-	ssize_t got = fd < 0 ? -1 : read(fd, old, len - 1);
+	ssize_t got = fd < 0 ? -1 : read(fd, old, sizeof(old) - 1);
 
-	if (got < 0)
+	if (got < 0 || atexit(restore))
 		ksft_exit_fail_perror(PARANOID);
-	old[got] = '\0';
 	close(fd);
 }
 
 int main(void)
 {
-	char old[16];
-
 	ksft_print_header();
 	if (geteuid())
 		ksft_exit_skip("setting perf_event_paranoid needs root\n");
 	ksft_set_plan(4 * ARRAY_SIZE(who) * ARRAY_SIZE(what) * 2);
-	read_paranoid(old, sizeof(old));
+	save_paranoid();
 	for (int paranoid = -1; paranoid < 3; paranoid++)
 		check_table(paranoid);
-	write_file(PARANOID, old);
 	ksft_finished();
 }
