@@ -99,6 +99,7 @@ enum text_poke_busted {
 #ifdef CONFIG_TEXT_POKE_BUSTED
 
 extern int text_poke_busted_step;
+#define skip_unless_busted(test) do { } while (0)
 
 /* Is this the step that is to go wrong? */
 #define busted(name) \
@@ -109,6 +110,10 @@ bool text_poke_bust_record(const void **addr, const void **old,
 			   size_t *old_len, const void **new, size_t *new_len);
 
 #else /* !CONFIG_TEXT_POKE_BUSTED */
+
+/* For tests that are skipped. */
+static int text_poke_busted_step __maybe_unused;
+#define skip_unless_busted(test) kunit_skip(test, "nothing can be broken here")
 
 #define busted(name) (0 && TEXT_POKE_BUSTED_##name)
 
