@@ -30,7 +30,7 @@ fault:
 """
 
 
-def said(*lines, name=f"/src/{NAME}"):
+def said(*lines, name=f"/src/{NAME}", function="f"):
     """gcov's JSON of (line number, count, branch counts...)."""
     return json.dumps(
         {
@@ -41,6 +41,7 @@ def said(*lines, name=f"/src/{NAME}"):
                         {
                             "line_number": number,
                             "count": count,
+                            "function_name": function,
                             "branches": [{"count": each, "throw": False} for each in branches],
                         }
                         for number, count, *branches in lines
@@ -140,6 +141,20 @@ class Judging(unittest.TestCase):
         )
         self.assertEqual(failed(never, {(NAME, "return -EINVAL;"): "why"}), {})
 
+    def test_an_accepted_line_or_function_does_not_count(self):
+        few = found(said((4, 9, 4, 5), (5, 4), (6, 5, 2, 3), (7, 2), (8, 3, 1, 2), (10, 0)))
+        self.assertIn(f"lines of {NAME}", failed(few))
+        self.assertEqual(failed(few, {(NAME, "return 1;"): "why"}), {})
+        other = found(GOOD, said((1, 0), (2, 0), function="g"))
+        self.assertIn(f"lines of {NAME}", failed(other))
+        self.assertEqual(failed(other, {(NAME, "g()"): "why"}), {})
+
+    def test_an_accepted_function_that_was_executed_is_told(self):
+        self.assertEqual(
+            failed(found(GOOD), {(NAME, "f()"): "why"})["what is accepted is there"],
+            f"{NAME}: f()",
+        )
+
     def test_what_is_accepted_and_gone_is_told(self):
         self.assertEqual(
             failed(found(GOOD), {(NAME, "return -ENODEV;"): "why"})["what is accepted is there"],
@@ -159,6 +174,13 @@ class Accepted(unittest.TestCase):
         self.assertEqual(
             [list(coverage.accepted(line, name)) for name in ("x86", "arm64")],
             [[("a.c", "return -EIO;")], []],
+        )
+
+    def test_a_line_may_be_for_some_architectures(self):
+        line = "x86, arm64: a.c | f() | no\n"
+        self.assertEqual(
+            [list(coverage.accepted(line, name)) for name in ("x86", "arm64", "riscv")],
+            [[("a.c", "f()")], [("a.c", "f()")], []],
         )
 
     def test_a_bad_line_is_told(self):
