@@ -51,18 +51,22 @@
  *
  * Rules:
  *
- *   - The RISC-V Instruction Set Manual, Volume I, chapter "Zifencei": a store
- *     to instruction memory is not seen by a hart's fetches until that hart
- *     executes FENCE.I.  That orders its own stores, and those of others that
- *     it already sees.  For other harts the writer executes a data FENCE, and
- *     then has every hart execute FENCE.I, by an interrupt or by firmware.
- *   - What a fetch gets while the word is stored the base ISA does not say.
- *     The RISC-V profiles do (Ziccif, mandatory from RVA20 on): the fetch of a
- *     naturally aligned power of 2 of bytes, up to 4, is atomic.  Kernels have
- *     relied on it for jump labels and ftrace from the beginning; where it is
- *     not announced, patch.c says so at boot.  So what is
- *     stored at once is never more than an aligned unit or an aligned word,
- *     and such an instruction may be exchanged for any other one directly.
+ *   - The RISC-V Instruction Set Manual, Volume I, chapter "Zifencei": "A
+ *     FENCE.I instruction ensures that a subsequent instruction fetch on a
+ *     RISC-V hart will see any previous data stores already visible to the same
+ *     RISC-V hart. [...] To make a store to instruction memory visible to all
+ *     RISC-V harts, the writing hart also has to execute a data FENCE before
+ *     requesting that all remote RISC-V harts execute a FENCE.I."  An interrupt
+ *     has them do so, or firmware.
+ *   - The base ISA does not say what a fetch gets while the word is stored.  The
+ *     RISC-V profiles do, of which all from RVA20 on demand Ziccif: "Main memory
+ *     regions with both the cacheability and coherence PMAs must support
+ *     instruction fetch, and any instruction fetches of naturally aligned
+ *     power-of-2 sizes up to min(ILEN,XLEN) (i.e., 32 bits for RVA20) are
+ *     atomic."  Kernels have relied on it for jump labels and ftrace from the
+ *     beginning; patch.c warns at boot where it is not announced.  So a store
+ *     is never of more than an aligned unit or an aligned word, and such an
+ *     instruction may be exchanged for any other one directly.
  *   - A fetch that is not aligned may be made of several, of which one can be
  *     old and another new.  Hence the trap, whose unit is aligned, and the
  *     tail, which is stored while no CPU gets beyond the unit.  And hence no

@@ -58,6 +58,28 @@ grown()
 	fi
 }
 
+# Batches of this shell alone, from own_begin() on, whatever else changes text.
+OWN=$TRACING/instances/text_poke.$$
+own_begin()
+{
+	mkdir $OWN && echo 1 > $OWN/events/text_poke/text_poke_batch_begin/enable
+}
+
+own_forget()
+{
+	echo > $OWN/trace
+}
+
+own_batches()
+{
+	grep -c -- "-$$ .*: text_poke_batch_begin: " $OWN/trace
+}
+
+own_end()
+{
+	[ ! -d $OWN ] || rmdir $OWN
+}
+
 toggle_key()
 {
 	echo 1 > $SCHEDSTATS

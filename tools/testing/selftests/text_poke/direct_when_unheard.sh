@@ -24,7 +24,7 @@ else
 	expect direct_batches "$(grown direct) -gt 0"
 	# The tracer is switched on and off.
 	may_trap=$((2 * $(guarded_per_tracer)))
-	expect no_guarded_batches "$(grown guarded) -le $may_trap"
+	expect no_other_guarded_batches "$(grown guarded) -le $may_trap"
 	if [ $may_trap -eq 0 ]; then
 		expect no_traps "$(grown traps) -eq 0"
 	else

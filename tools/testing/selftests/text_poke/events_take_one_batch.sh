@@ -15,24 +15,25 @@ NAMES=$TRACING/options/record-cmd
 # count NAME LIMIT VALUE FILE: batches that a write takes
 count()
 {
-	counters_begin
+	own_forget
 	echo "$3" > "$4"
-	counters_end
-	expect "$1" "$(grown batches) $2"
+	expect "$1" "$(own_batches) $2"
 }
 
 ktap_print_header
 need_counters
+need_events
 if [ ! -e $SCHED/enable ] || [ ! -e $NAMES ]; then
 	ktap_skip_all "$SCHED or $NAMES is not there"
 	exit "$KSFT_SKIP"
 fi
 ktap_set_plan 8
 KEPT=$(cat $NAMES)
-trap 'echo $KEPT > $NAMES' EXIT
+trap 'own_end; echo $KEPT > $NAMES' EXIT
 echo nop > $TRACING/current_tracer
 echo 0 > $TRACING/events/enable
 echo 1 > $NAMES
+own_begin
 
 # Of an event that has nothing to do with the three tracepoints of the names.
 echo 1 > $SCHED/sched_process_fork/enable

@@ -18,29 +18,6 @@
 
 static struct image start, end;
 
-/* What KEY was. */
-static char was[] = "0";
-
-static void restore(void)
-{
-	write_file(KEY, was);
-}
-
-/* It is off from here on, until the end. */
-static void save_key(void)
-{
-	FILE *file = fopen(KEY, "r");
-	int on = file ? fgetc(file) : EOF;
-
-	if (file)
-		fclose(file);
-	if (on == EOF || atexit(restore))
-		ksft_exit_fail_perror(KEY);
-	was[0] = on;
-	if (write_file(KEY, "0"))
-		ksft_exit_fail_perror(KEY);
-}
-
 static void snapshot(struct image *img)
 {
 	free(img->bytes);
@@ -216,7 +193,9 @@ int main(void)
 		ksft_exit_skip("no CPU can go offline\n");
 	if (counter_read("records") < 0 || access(KEY, W_OK))
 		ksft_exit_skip("no counters, or no key\n");
-	save_key();
+	/* It is off until the end. */
+	if (keep_file(KEY) || write_file(KEY, "0"))
+		ksft_exit_fail_perror(KEY);
 	ksft_set_plan(8);
 	if (text_range(&start))
 		ksft_exit_fail_perror("finding _stext and _etext");

@@ -14,14 +14,14 @@ cd "$(dirname "$0")" || exit 1
 # switched NAME FLAGS
 switched()
 {
-	counters_begin
+	own_forget
 	echo "file $FILE $2" > $CONTROL
-	counters_end
-	expect "$1" "$(grown batches) -eq 1"
+	expect "$1" "$(own_batches) -eq 1"
 }
 
 ktap_print_header
 need_counters
+need_events
 if ! [ -e $CONTROL ]; then
 	ktap_skip_all "there is no dynamic debug"
 	exit "$KSFT_SKIP"
@@ -31,6 +31,8 @@ if [ "$(grep -c "^$FILE:.*=_ " $CONTROL)" -lt $MESSAGES ]; then
 	exit "$KSFT_SKIP"
 fi
 ktap_set_plan 4
+trap own_end EXIT
+own_begin
 switched messages_on_in_one_batch +p
 expect all_are_on "$(grep -c "^$FILE:.*=_ " $CONTROL) -eq 0"
 switched messages_off_in_one_batch -p

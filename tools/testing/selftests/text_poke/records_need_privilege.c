@@ -15,7 +15,6 @@
  * is for good.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -144,31 +143,14 @@ static void check_table(int paranoid)
 			check_row(paranoid, &who[i], &what[j]);
 }
 
-static char old[16];
-
-static void restore(void)
-{
-	write_file(PARANOID, old);
-}
-
-/* It is put back however this ends. */
-static void save_paranoid(void)
-{
-	int fd = open(PARANOID, O_RDONLY);
-	ssize_t got = fd < 0 ? -1 : read(fd, old, sizeof(old) - 1);
-
-	if (got < 0 || atexit(restore))
-		ksft_exit_fail_perror(PARANOID);
-	close(fd);
-}
-
 int main(void)
 {
 	ksft_print_header();
 	if (geteuid())
 		ksft_exit_skip("setting perf_event_paranoid needs root\n");
 	ksft_set_plan(4 * ARRAY_SIZE(who) * ARRAY_SIZE(what) * 2);
-	save_paranoid();
+	if (keep_file(PARANOID))
+		ksft_exit_fail_perror(PARANOID);
 	for (int paranoid = -1; paranoid < 3; paranoid++)
 		check_table(paranoid);
 	ksft_finished();

@@ -192,6 +192,7 @@ int frozen_times(void);
 /* counters.c */
 void mount_kernel_fs(void);
 int write_file(const char *path, const char *text);
+int keep_file(const char *path);
 int trace_functions(bool on);
 long counter_read(const char *name);
 double now_seconds(void);
