@@ -35,9 +35,12 @@
 #include <linux/zalloc.h>
 #include <internal/lib.h>
 #include "auxtrace.h"
+#include "bpf-event.h"
+#include "bpf-utils.h"
 #include "cs-etm.h"
 #include "debug.h"
 #include "dso.h"
+#include "env.h"
 #include "event.h"
 #include "header.h"
 #include "intel-pt.h"
@@ -45,7 +48,9 @@
 #include "map.h"
 #include "maps.h"
 #include "memswap.h"
+#include "sample.h"
 #include "session.h"
+#include "symbol.h"
 #include "tests.h"
 #include "util.h"
 
@@ -56,6 +61,13 @@
 #define VECTOR		(TEXT_START + 0x140)
 /* Memory that is allocated for code, as for kprobes; below the kernel, as on arm64 */
 #define SLOT		(TEXT_START - 0x1000000)
+/* A loop of one instruction, in a program */
+#define USER_LOOP	0x400000ULL
+#define TASK		77
+/* kcore has it, and what is around it, such as a function of a module */
+#define AREA_START	(SLOT - 0x1000)
+#define AREA_SIZE	0x3000
+#define MODULE		(SLOT + 0x1800)
 
 #define AUX_PMU_TYPE	100
 #define AUX_ID		1
@@ -197,19 +209,23 @@ static void put_poke(struct text_poke_test *t, u64 time, u64 addr,
 	put_sample_id(&t->events, time);
 }
 
-static void put_slot(struct text_poke_test *t, u64 time, u32 len, u16 flags)
+static void put_ksymbol(struct text_poke_test *t, u64 time, u64 addr, u32 len, u16 type, u16 flags)
 {
 	const char name[16] = "slot";
-	const u16 type = PERF_RECORD_KSYMBOL_TYPE_OOL;
 
 	put_header(&t->events, PERF_RECORD_KSYMBOL, PERF_RECORD_MISC_KERNEL,
 		   8 + 16 + sizeof(name) + SAMPLE_ID_SIZE);
-	put_u64(&t->events, SLOT);
+	put_u64(&t->events, addr);
 	put_u32(&t->events, len);
 	put(&t->events, &type, sizeof(type));
 	put(&t->events, &flags, sizeof(flags));
 	put(&t->events, name, sizeof(name));
 	put_sample_id(&t->events, time);
+}
+
+static void put_slot(struct text_poke_test *t, u64 time, u32 len, u16 flags)
+{
+	put_ksymbol(t, time, SLOT, len, PERF_RECORD_KSYMBOL_TYPE_OOL, flags);
 }
 
 static void put_lost(struct text_poke_test *t, u64 time, u64 lost)
@@ -386,12 +402,17 @@ static void put_etm_ip(struct buf *buf, u8 packet, u64 ip)
 	put(buf, (u8 *)&ip + 2, 6);
 }
 
-/* The address, and EL1 as the context */
-static void put_etm_context(struct buf *buf, u64 ip)
+/* The address, and the exception level and the thread as the context */
+static void put_etm_thread(struct buf *buf, u64 ip, u8 el, u32 tid)
 {
 	put_etm_ip(buf, 0x85, ip);
-	put_byte(buf, 0xb1);
-	put_u32(buf, ETM_CONTEXT);
+	put_byte(buf, 0xb0 | el);
+	put_u32(buf, tid);
+}
+
+static void put_etm_context(struct buf *buf, u64 ip)
+{
+	put_etm_thread(buf, ip, 1, ETM_CONTEXT);
 }
 
 static void put_etm_time(struct buf *buf, u64 time)
@@ -403,6 +424,7 @@ static void put_etm_time(struct buf *buf, u64 time)
 }
 
 #define ETM_ATOM_E 0xf7
+#define ETM_ADDR 0x9d
 
 /* Trace is switched on, and no timestamp tells when */
 static void put_etm_on(struct text_poke_test *t)
@@ -440,7 +462,7 @@ static void put_etm_interrupt(struct text_poke_test *t, u64 time)
 	t->expected[t->nr_expected - 1].to = VECTOR;
 	put_etm_time(&t->trace, time);
 	put(&t->trace, irq, sizeof(irq));
-	put_etm_ip(&t->trace, 0x9d, SITE);
+	put_etm_ip(&t->trace, ETM_ADDR, SITE);
 	put_etm_context(&t->trace, VECTOR);
 	put_byte(&t->trace, ETM_ATOM_E);
 	put_etm_context(&t->trace, SITE);
@@ -626,6 +648,70 @@ static int write_vmlinux(struct text_poke_test *t)
 	return write_file(t, "vmlinux", &buf);
 }
 
+/* What kcore has where there is no code of the loop; it differs from place to place */
+static u8 kcore_byte(u64 addr)
+{
+	return addr ^ addr >> 8 ^ addr >> 16 ^ addr >> 24;
+}
+
+/* A kcore of the loop, and of the memory that is allocated for code */
+static int write_kcore_file(struct text_poke_test *t, const char *name)
+{
+	enum { TEXT = 0x1000, AREA = TEXT + TEXT_SIZE };
+	static u8 image[AREA + AREA_SIZE];
+	struct buf buf = { .data = image, .len = sizeof(image) };
+	Elf64_Ehdr *ehdr = (void *)image;
+	Elf64_Phdr *phdr = (void *)(ehdr + 1);
+	unsigned int i;
+
+	for (i = 0; i < TEXT_SIZE; i++)
+		image[TEXT + i] = kcore_byte(TEXT_START + i);
+	for (i = 0; i < AREA_SIZE; i++)
+		image[AREA + i] = kcore_byte(AREA_START + i);
+	*ehdr = (Elf64_Ehdr) {
+		.e_ident = {
+			ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3,
+			ELFCLASS64, ELFDATA2LSB, EV_CURRENT,
+		},
+		.e_type = ET_CORE, .e_machine = t->isa->machine, .e_version = EV_CURRENT,
+		.e_ehsize = sizeof(*ehdr),
+		.e_phoff = sizeof(*ehdr), .e_phentsize = sizeof(*phdr), .e_phnum = 2,
+	};
+	phdr[0] = (Elf64_Phdr) {
+		.p_type = PT_LOAD, .p_flags = PF_R | PF_W | PF_X,
+		.p_offset = TEXT, .p_vaddr = TEXT_START,
+		.p_filesz = TEXT_SIZE, .p_memsz = TEXT_SIZE, .p_align = 0x1000,
+	};
+	phdr[1] = (Elf64_Phdr) {
+		.p_type = PT_LOAD, .p_flags = PF_R | PF_W | PF_X,
+		.p_offset = AREA, .p_vaddr = AREA_START,
+		.p_filesz = AREA_SIZE, .p_memsz = AREA_SIZE, .p_align = 0x1000,
+	};
+	make_text(t, image + TEXT);
+	t->isa->back(image + AREA + (MODULE - AREA_START), MODULE);
+	return write_file(t, name, &buf);
+}
+
+/* A copy of the kernel in d/kcore_dir, of which the name may differ, beside d/data */
+static int write_kcore(struct text_poke_test *t, const char *kcore_dir)
+{
+	char symbols[128], name[64];
+	struct buf buf = { .data = (u8 *)symbols };
+	int err;
+
+	if ((mkdir(in_dir(t, "d"), 0700) && errno != EEXIST) || mkdir(in_dir(t, kcore_dir), 0700))
+		return -errno;
+	snprintf(name, sizeof(name), "%s/kcore", kcore_dir);
+	err = write_kcore_file(t, name);
+	snprintf(name, sizeof(name), "%s/kallsyms", kcore_dir);
+	buf.len = sprintf(symbols, "%llx T _text\n%llx T _stext\n%llx T loop\n",
+			  TEXT_START, TEXT_START, SITE);
+	err = err ?: write_file(t, name, &buf);
+	snprintf(name, sizeof(name), "%s/modules", kcore_dir);
+	buf.len = 0;
+	return err ?: write_file(t, name, &buf);
+}
+
 static void put_attr(struct buf *buf, struct perf_event_attr *attr, u64 ids_at)
 {
 	struct perf_file_section ids = { .offset = ids_at, .size = sizeof(u64) };
@@ -755,13 +841,36 @@ static int read_branches(struct text_poke_test *t, const char *name)
 	return 0;
 }
 
-static int decode(struct text_poke_test *t, const char *name)
+/* How many lines have that in them */
+static int lines(struct text_poke_test *t, const char *name, const char *what)
 {
-	int err = run_perf(t, "branches", "script -i %s -k %s --itrace=b -F ip,addr",
-			   in_dir(t, name), in_dir(t, "vmlinux"));
+	FILE *file = fopen(in_dir(t, name), "r");
+	char line[512];
+	int n = 0;
+
+	if (!file)
+		return -1;
+	while (fgets(line, sizeof(line), file))
+		n += !!strstr(line, what);
+	fclose(file);
+	return n;
+}
+
+static int decode_with(struct text_poke_test *t, const char *name, const char *kernel)
+{
+	int err = run_perf(t, "branches", "script -i %s %s --itrace=b -F ip,addr",
+			   in_dir(t, name), kernel);
 
 	read_said(t);
 	return err ?: read_branches(t, "branches");
+}
+
+static int decode(struct text_poke_test *t, const char *name)
+{
+	char kernel[128];
+
+	snprintf(kernel, sizeof(kernel), "-k %s", in_dir(t, "vmlinux"));
+	return decode_with(t, name, kernel);
 }
 
 static int compare(struct text_poke_test *t)
@@ -926,6 +1035,46 @@ static int test__cs_slot(struct test_suite *test __maybe_unused, int subtest __m
 	return end(&t, compare(&t));
 }
 
+/* What is around a slot is still there when the slot is gone, and executed */
+static int slot_in_kcore(const struct isa *isa)
+{
+	struct text_poke_test t;
+	u8 old[8] = {}, back[8], len;
+
+	if (begin(&t, isa))
+		return end(&t, TEST_FAIL);
+	t.ref = 1;
+	t.detour = SLOT;
+	trace_loops(&t, 1000, 1500);
+	put_slot(&t, 1600, 0x1000, 0);
+	len = isa->back(back, SLOT);
+	put_poke(&t, 1700, SLOT, old, len, back, len);
+	poke(&t, 2000);
+	trace_loops(&t, 3000, 3500);
+	poke(&t, 4000);
+	put_slot(&t, 4500, 0x1000, PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER);
+	trace_loops(&t, 5000, 5500);
+	t.detour = MODULE;
+	poke(&t, 6000);
+	trace_loops(&t, 7000, 7500);
+	put_trace(&t);
+	if (write_kcore(&t, "d/kcore_dir") || write_data(&t, "d/data") || decode_with(&t, "d", ""))
+		return end(&t, TEST_FAIL);
+	return end(&t, compare(&t));
+}
+
+static int test__pt_slot_in_kcore(struct test_suite *test __maybe_unused,
+				  int subtest __maybe_unused)
+{
+	return slot_in_kcore(&x86);
+}
+
+static int test__cs_slot_in_kcore(struct test_suite *test __maybe_unused,
+				  int subtest __maybe_unused)
+{
+	return have_coresight ? slot_in_kcore(&arm64) : TEST_SKIP;
+}
+
 /* One change that is not taken back: after it there is other text than before */
 static int once(const struct isa *isa)
 {
@@ -1013,6 +1162,55 @@ static int boot(const struct isa *isa)
 	if (inject(&t) || said(&t, "no copy of the kernel") != 1)
 		return end(&t, TEST_FAIL);
 	return end(&t, compare(&t));
+}
+
+/*
+ * A kcore that is of after the recording has the jump, which was not there when
+ * that began. It may be named though there is another copy
+ */
+static int later_kcore(const struct isa *isa)
+{
+	char kernel[128];
+	struct text_poke_test t;
+
+	if (begin(&t, isa))
+		return end(&t, TEST_FAIL);
+	t.ref = 1;
+	trace_loops(&t, 1000, 2000);
+	poke(&t, 2000);
+	trace_loops(&t, 3000, 4000);
+	put_trace(&t);
+	if (write_kcore(&t, "d/kcore_dir"))
+		return end(&t, TEST_FAIL);
+	t.boot_jumps = true;
+	if (write_kcore(&t, "d/later") || write_data(&t, "perf.data") || write_data(&t, "d/data"))
+		return end(&t, TEST_FAIL);
+
+	snprintf(kernel, sizeof(kernel), "--kallsyms %s", in_dir(&t, "d/later/kallsyms"));
+	if (decode_with(&t, "perf.data", kernel) || compare(&t) != TEST_OK ||
+	    said(&t, "no copy of the kernel") != 1 || said(&t, "is of another time") != 1)
+		return end(&t, TEST_FAIL);
+	if (decode_with(&t, "d", kernel) || compare(&t) != TEST_OK ||
+	    said(&t, "so the copy of it in kcore_dir is not used") != 1 ||
+	    said(&t, "is of another time") != 1)
+		return end(&t, TEST_FAIL);
+
+	/* That copy is as the kernel was, however it is named */
+	snprintf(kernel, sizeof(kernel), "--kallsyms %s/./d/kcore_dir/kallsyms", t.dir);
+	if (decode_with(&t, "d", kernel) || compare(&t) != TEST_OK || said(&t, "is decoded with") ||
+	    decode_with(&t, "d", "") || said(&t, "is decoded with"))
+		return end(&t, TEST_FAIL);
+	return end(&t, compare(&t));
+}
+
+static int test__pt_later_kcore(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
+{
+	return later_kcore(&x86);
+}
+
+static int test__cs_later_kcore(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
+{
+	return have_coresight ? later_kcore(&arm64) : TEST_SKIP;
 }
 
 /* A file with a loop in which no text changes, and the folder of a copy of the kernel */
@@ -1417,15 +1615,7 @@ static int test__inject_featureless(struct test_suite *test __maybe_unused,
 /* Whether that line is said so often in a file */
 static bool printed(struct text_poke_test *t, const char *name, const char *what, int times)
 {
-	FILE *file = fopen(in_dir(t, name), "r");
-	char line[512];
-
-	if (!file)
-		return false;
-	while (fgets(line, sizeof(line), file))
-		times -= !!strstr(line, what);
-	fclose(file);
-	return !times;
+	return lines(t, name, what) == times;
 }
 
 /* One of the files in a directory, of a CPU each, ends in a record: the others are read */
@@ -1620,6 +1810,91 @@ static int test__cs_sparse(struct test_suite *test __maybe_unused, int subtest _
 	return sparse(false, true, one, 1);
 }
 
+/* The program that the thread executes, and the records of both */
+static int put_task(struct text_poke_test *t, u64 time)
+{
+	u8 loop[4096];
+	const struct buf buf = { .data = loop, .len = sizeof(loop) };
+	char comm[16] = "task", prog[64] = {};
+
+	arm64_jump(loop, USER_LOOP, USER_LOOP);
+	snprintf(prog, sizeof(prog), "%s", in_dir(t, "prog"));
+	put_header(&t->events, PERF_RECORD_FORK, 0, 8 + 24 + SAMPLE_ID_SIZE);
+	put_u64(&t->events, 1ULL << 32 | TASK);
+	put_u64(&t->events, 1ULL << 32 | TASK);
+	put_u64(&t->events, time);
+	put_sample_id(&t->events, time);
+	put_header(&t->events, PERF_RECORD_COMM, 0, 8 + 8 + sizeof(comm) + SAMPLE_ID_SIZE);
+	put_u64(&t->events, (u64)TASK << 32 | TASK);
+	put(&t->events, comm, sizeof(comm));
+	put_sample_id(&t->events, time);
+	put_header(&t->events, PERF_RECORD_MMAP, PERF_RECORD_MISC_USER,
+		   8 + 8 + 24 + sizeof(prog) + SAMPLE_ID_SIZE);
+	put_u64(&t->events, (u64)TASK << 32 | TASK);
+	put_u64(&t->events, USER_LOOP);
+	put_u64(&t->events, sizeof(loop));
+	put_u64(&t->events, 0);
+	put(&t->events, prog, sizeof(prog));
+	put_sample_id(&t->events, time);
+	return write_file(t, "prog", &buf);
+}
+
+/*
+ * The trace tells of a thread, and there is no timestamp until after the kernel's text
+ * has changed and the thread's records. That many branches before the timestamp.
+ */
+static int put_unknown(struct text_poke_test *t, u64 ip, u8 el, int branches)
+{
+	u8 jump[8];
+	int i;
+
+	trace_loops(t, 1000, 1500);
+	put_etm_thread(&t->trace, ip, el, TASK);
+	for (i = 0; i < branches; i++)
+		put_byte(&t->trace, ETM_ATOM_E);
+	put_etm_time(&t->trace, 50000);
+	/* What follows a timestamp OpenCSD reads before it tells of the timestamp */
+	put_byte(&t->trace, ETM_ATOM_E);
+	put_etm_ip(&t->trace, ETM_ADDR, ip);
+	for (i = 0; i < 8; i++)
+		put_byte(&t->trace, ETM_ATOM_E);
+	put_etm_time(&t->trace, 51000);
+	arm64_jump(jump, SITE, DETOUR);
+	put_poke(t, 2000, SITE, arm64.nop, 4, jump, 4);
+	return put_task(t, 3000);
+}
+
+/* How many branches are decoded as the thread's; -1 if perf does not say what it cannot decode */
+static int decoded_of_task(u64 ip, u8 el, int branches, int lost)
+{
+	const char *what = "before the records do, and there is no timestamp in between, 1 times";
+	struct text_poke_test t;
+	int n = -1;
+
+	if (!begin(&t, &arm64) && !put_unknown(&t, ip, el, branches)) {
+		put_trace(&t);
+		if (!write_data(&t, "perf.data") &&
+		    !run_perf(&t, "branches", "script -i %s -k %s --itrace=b -F comm,ip,addr",
+			      in_dir(&t, "perf.data"), in_dir(&t, "vmlinux"))) {
+			read_said(&t);
+			n = said(&t, what) == lost ? lines(&t, "branches", "task") : -1;
+			pr_debug("%d branches of the thread\n", n);
+		}
+	}
+	end(&t, TEST_OK);
+	return n;
+}
+
+static int test__cs_unknown(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
+{
+	if (!have_coresight)
+		return TEST_SKIP;
+	if (decoded_of_task(USER_LOOP, 0, 4, 1) != 8)
+		return TEST_FAIL;
+	/* More than perf puts off until it knows when it was */
+	return decoded_of_task(SITE, 1, 1100, 0) >= 8 ? TEST_OK : TEST_FAIL;
+}
+
 /*
  * Trace that is found too late has no decoder, and perf says that. Nor does it say
  * that there are no timestamps, which it has not seen
@@ -1805,13 +2080,222 @@ static int test__image(struct test_suite *test __maybe_unused, int subtest __may
 	return end(&t, same ? TEST_OK : TEST_FAIL);
 }
 
+/* The kernel is that of a copy of kcore, which is loaded when it is used */
+static int kcore__init(struct text_poke_test *t, struct machine *machine)
+{
+	struct perf_sample sample = { .cpumode = PERF_RECORD_MISC_KERNEL };
+	int err;
+
+	machine__init(machine, "", HOST_KERNEL_ID);
+	err = begin(t, &x86) ?: write_kcore(t, "d/kcore_dir");
+	if (err)
+		return err;
+	symbol_conf.kallsyms_name = strdup(in_dir(t, "d/kcore_dir/kallsyms"));
+	t->events.len = 0;
+	put_kernel_mmap(t);
+	return machine__process_mmap_event(machine, (union perf_event *)t->events.data, &sample);
+}
+
+static int kcore__exit(struct text_poke_test *t, struct machine *machine, bool ok)
+{
+	machine__exit(machine);
+	zfree((char **)&symbol_conf.kallsyms_name);
+	return end(t, ok ? TEST_OK : TEST_FAIL);
+}
+
+static int kcore__load(struct machine *machine)
+{
+	return map__load(machine__kernel_map(machine));
+}
+
+static int kcore__ksymbol(struct text_poke_test *t, struct machine *machine,
+			  u64 addr, u32 len, u16 type, u16 flags)
+{
+	t->events.len = 0;
+	put_ksymbol(t, 0, addr, len, type, flags);
+	return machine__process_ksymbol(machine, (union perf_event *)t->events.data, NULL);
+}
+
+/* Decoders read at the address what is in the file of kcore */
+static bool kcore__has(struct machine *machine, u64 addr)
+{
+	struct map *map = maps__find(machine__kernel_maps(machine), addr);
+	u8 byte = ~kcore_byte(addr);
+
+	if (map && dso__is_kcore(map__dso(map)))
+		dso__data_read_addr(map__dso(map), map, machine, addr, &byte, 1);
+	map__put(map);
+	return byte == kcore_byte(addr);
+}
+
+/* Its map is found by address and by name, and knows where it is */
+static bool kcore__knows(struct machine *machine, struct map *map)
+{
+	struct maps *kmaps = machine__kernel_maps(machine);
+	struct map *named = maps__find_by_name(kmaps, "slot");
+	const bool ok = RC_CHK_EQUAL(named, map) && maps__equal(map__kmaps(map), kmaps);
+
+	map__put(named);
+	return ok;
+}
+
+/* There is nothing but what has been registered from one address to the other */
+static bool kcore__has_slot(struct machine *machine, u64 from, u64 to)
+{
+	struct map *map = maps__find(machine__kernel_maps(machine), from);
+	const bool ok = map && !dso__is_kcore(map__dso(map)) &&
+			map__start(map) == from && map__end(map) == to &&
+			map__find_symbol(map, map__map_ip(map, from)) &&
+			kcore__knows(machine, map);
+
+	map__put(map);
+	return ok && kcore__has(machine, from - 1) && kcore__has(machine, to);
+}
+
+static bool kcore__has_kernel(struct machine *machine)
+{
+	struct map *map = maps__find(machine__kernel_maps(machine), SITE);
+	const bool ok = map && RC_CHK_EQUAL(map, machine__kernel_map(machine));
+
+	map__put(map);
+	return ok;
+}
+
+#define OOL	PERF_RECORD_KSYMBOL_TYPE_OOL
+#define BPF	PERF_RECORD_KSYMBOL_TYPE_BPF
+#define GONE	PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER
+
+/* Memory for code comes and goes; kcore has it too */
+static bool kcore__slot(struct text_poke_test *t, struct machine *machine, u64 addr)
+{
+	if (kcore__ksymbol(t, machine, addr, 0x400, OOL, 0) || kcore__load(machine) ||
+	    !kcore__has_slot(machine, addr, addr + 0x400) || !kcore__has_kernel(machine))
+		return false;
+
+	/* It is not its memory that goes */
+	if (kcore__ksymbol(t, machine, addr - 0x100, 0x400, OOL, GONE) ||
+	    !kcore__has_slot(machine, addr, addr + 0x400))
+		return false;
+
+	return !kcore__ksymbol(t, machine, addr, 0x400, OOL, GONE) &&
+	       !kcore__has_slot(machine, addr, addr + 0x400) &&
+	       kcore__has(machine, addr - 1) && kcore__has(machine, addr + 0x400) &&
+	       kcore__has_kernel(machine);
+}
+
+/* The last is as on powerpc, where optimized probes have memory in the kernel's text */
+static bool kcore__slots(struct text_poke_test *t, struct machine *machine)
+{
+	return kcore__slot(t, machine, SLOT) && kcore__slot(t, machine, SLOT + 0x1000) &&
+	       kcore__slot(t, machine, TEXT_START + 0x1000);
+}
+
+static int kcore_slots(bool load_first)
+{
+	struct text_poke_test t;
+	struct machine machine;
+	bool ok = !kcore__init(&t, &machine);
+
+	ok = ok && (!load_first || !kcore__load(&machine)) && kcore__slots(&t, &machine);
+	return kcore__exit(&t, &machine, ok);
+}
+
+static int test__kcore(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
+{
+	const int ret = kcore_slots(true);
+
+	return ret == TEST_OK ? kcore_slots(false) : ret;
+}
+
+/* A record does not take away the kernel, however broken it is */
+static int test__kcore_broken(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
+{
+	struct text_poke_test t;
+	struct machine machine;
+	bool ok = !kcore__init(&t, &machine) && !kcore__load(&machine);
+
+	ok = ok && !kcore__ksymbol(&t, &machine, SLOT, 0x7fffffff, OOL, 0) &&
+	     !kcore__ksymbol(&t, &machine, TEXT_START, 0x1000, BPF, 0) &&
+	     !kcore__ksymbol(&t, &machine, SLOT, 0, BPF, 0) &&
+	     !kcore__ksymbol(&t, &machine, TEXT_START, 0x1000, BPF, GONE) &&
+	     kcore__has_kernel(&machine) && kcore__has(&machine, SLOT);
+	return kcore__exit(&t, &machine, ok);
+}
+
+#ifdef HAVE_LIBBPF_SUPPORT
+/* A program of two functions, of which no record has registered the second */
+static struct perf_bpil *bpf_prog_info(u64 *addrs)
+{
+	struct perf_bpil *info = zalloc(sizeof(*info));
+
+	if (!info)
+		return NULL;
+	info->info.id = 1;
+	info->info.nr_jited_ksyms = 2;
+	info->info.jited_ksyms = (u64)(uintptr_t)addrs;
+	return info;
+}
+
+static bool kcore__bpf_load(struct machine *machine)
+{
+	union perf_event event = {
+		.bpf = {
+			.header = { .type = PERF_RECORD_BPF_EVENT, .size = sizeof(event.bpf) },
+			.type = PERF_BPF_EVENT_PROG_LOAD,
+			.id = 1,
+		},
+	};
+	struct map *map;
+	bool ok;
+
+	if (machine__process_bpf(machine, &event, NULL))
+		return false;
+	map = maps__find(machine__kernel_maps(machine), SLOT);
+	ok = map && dso__binary_type(map__dso(map)) == DSO_BINARY_TYPE__BPF_PROG_INFO;
+	map__put(map);
+	return ok;
+}
+
+/* Of a BPF program that is loaded the kernel does not become one */
+static int test__kcore_bpf(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
+{
+	u64 addrs[2] = { SLOT, TEXT_START + 0x1000 };
+	struct bpf_prog_info_node *node = zalloc(sizeof(*node));
+	struct perf_env env = {};
+	struct text_poke_test t;
+	struct machine machine;
+	bool ok = !kcore__init(&t, &machine) && !kcore__load(&machine) && node;
+	int ret;
+
+	perf_env__init(&env);
+	machine.env = &env;
+	if (ok) {
+		node->info_linear = bpf_prog_info(addrs);
+		ok = node->info_linear && perf_env__insert_bpf_prog_info(&env, node);
+	}
+	ok = ok && !kcore__ksymbol(&t, &machine, SLOT, 0x400, BPF, 0) &&
+	     kcore__bpf_load(&machine) &&
+	     kcore__has(&machine, addrs[1]) && kcore__has_slot(&machine, SLOT, SLOT + 0x400);
+	ret = kcore__exit(&t, &machine, ok);
+	perf_env__exit(&env);
+	return ret;
+}
+#endif
+
 static struct test_case text_poke_tests[] = {
 	TEST_CASE("Image of the kernel, text pokes forwards and backwards", image),
+	TEST_CASE("Code that records register, and kcore", kcore),
+	TEST_CASE("Broken records of code, and kcore", kcore_broken),
+#ifdef HAVE_LIBBPF_SUPPORT
+	TEST_CASE("BPF programs and kcore", kcore_bpf),
+#endif
 	TEST_CASE("Intel PT across text pokes", pt),
 	TEST_CASE("Intel PT across one text poke", pt_once),
 	TEST_CASE("Intel PT, text pokes of a slot", pt_slot),
+	TEST_CASE("Intel PT, text pokes of a slot that kcore has", pt_slot_in_kcore),
 	TEST_CASE("perf inject, Intel PT across text pokes", pt_inject),
 	TEST_CASE("Intel PT and text pokes without kcore", pt_boot),
+	TEST_CASE("Intel PT and text pokes with a kcore of later", pt_later_kcore),
 	TEST_CASE("Intel PT without kcore or text pokes", pt_still),
 	TEST_CASE("Lost records and text pokes", lost),
 	TEST_CASE("Broken records of text pokes", broken),
@@ -1826,11 +2310,14 @@ static struct test_case text_poke_tests[] = {
 	TEST_CASE_REASON("CoreSight across text pokes", cs, "no CoreSight"),
 	TEST_CASE_REASON("CoreSight across one text poke", cs_once, "no CoreSight"),
 	TEST_CASE_REASON("CoreSight, text pokes of a slot", cs_slot, "no CoreSight"),
+	TEST_CASE_REASON("CoreSight, text pokes of a slot that kcore has", cs_slot_in_kcore, "no CoreSight"),
 	TEST_CASE_REASON("CoreSight and text pokes, by different clocks", cs_foreign_time, "no CoreSight"),
 	TEST_CASE_REASON("CoreSight and text pokes, few timestamps", cs_sparse, "no CoreSight"),
 	TEST_CASE_REASON("CoreSight and text pokes, first timestamp too late", cs_late, "no CoreSight"),
+	TEST_CASE_REASON("CoreSight and text pokes, a thread of later records", cs_unknown, "no CoreSight"),
 	TEST_CASE_REASON("CoreSight and text pokes, no index of the trace", cs_no_index, "no CoreSight"),
 	TEST_CASE_REASON("CoreSight and text pokes without kcore", cs_boot, "no CoreSight"),
+	TEST_CASE_REASON("CoreSight and text pokes with a kcore of later", cs_later_kcore, "no CoreSight"),
 	TEST_CASE_REASON("CoreSight without kcore or text pokes", cs_still, "no CoreSight"),
 	TEST_CASE_REASON("CoreSight and text pokes, broken files", cs_truncated, "no CoreSight"),
 	TEST_CASE_REASON("CoreSight and text pokes, files that are cut off", cs_cut, "no CoreSight"),
