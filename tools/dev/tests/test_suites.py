@@ -131,6 +131,15 @@ class Same(unittest.TestCase):
             "more",
         )
 
+    def test_what_the_older_base_calls_otherwise(self):
+        changes = [
+            suites.Change(Counter(before), Counter([*before, more]))
+            for before, more in ((["int new;"], "new = newer;"), (["int old;"], "old = newer;"))
+        ]
+        self.assertEqual(suites.difference(*changes, whole=True), "old = newer;")
+        pinned = changes[0].named([("new", "old")])
+        self.assertEqual(suites.difference(pinned, changes[1], whole=True), "")
+
 
 class Fits(unittest.TestCase):
     """What was found to fit is not tried again until something changes."""

@@ -9,6 +9,7 @@ seconds; a whole tree is for the steps of check-full that build one.
 import contextlib
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -195,12 +196,24 @@ def _lines(path):
     return Counter(filter(None, map(str.strip, text.splitlines())))
 
 
+def _named(lines, names):
+    """Lines with the words of names replaced."""
+    found: Counter = Counter()
+    for line, number in lines.items():
+        found[re.sub(r"\w+", lambda word: names.get(word[0], word[0]), line)] += number
+    return found
+
+
 @dataclass(frozen=True)
 class Change:
     """What the series does to a file of one base, by its lines, wherever they are."""
 
     before: Counter
     after: Counter
+
+    def named(self, names):
+        """The same, with other names for some things."""
+        return Change(*(_named(lines, dict(names)) for lines in (self.before, self.after)))
 
     @property
     def added(self):
@@ -250,7 +263,7 @@ def _tree(base, small):
 
 
 def _of_variants(version):
-    """(variant's file, files, whether the variant has all hunks for them) of what
+    """(variant's file, files, whether the variant has all hunks for them, names) of what
     variants change in a version.
     """
     for patch in patches.load():
@@ -258,17 +271,18 @@ def _of_variants(version):
             if variant.fits(version):
                 whole = dict(variant.whole)
                 # The base may do it in another file than the patch.
-                yield from [(variant.name(patch), tuple(whole), True)] * bool(whole)
+                named = variant.named
+                yield from [(variant.name(patch), tuple(whole), True, named)] * bool(whole)
                 yield from (
-                    (variant.name(patch), (path,), False)
+                    (variant.name(patch), (path,), False, named)
                     for path in set(variant.hunks) - set(whole)
                 )
 
 
 def _check_same(version, other, pinned):
     """Where a variant is used, the result is the same up to what the base itself has changed."""
-    for name, files, whole in _of_variants(version):
-        if line := difference(pinned.change(files), other.change(files), whole):
+    for name, files, whole, named in _of_variants(version):
+        if line := difference(pinned.change(files).named(named), other.change(files), whole):
             raise patches.bad(
                 name,
                 f"makes {' and '.join(files)} of {version} another than the patch makes it, by "

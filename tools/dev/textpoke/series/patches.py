@@ -41,7 +41,7 @@ A hunk of a variant stands for the hunk of the patch whose added lines are all a
 own. Where the base does part of the change itself there is none such: `Whole:` says that
 the variant has all the hunks for a file, or that there are none, and which ones of the patch
 (by their hash, see Patch.hash_of) it was made from. A patch that has changed since is noticed
-by either.
+by either. `Named: new old` says that the base calls old what is new in the patch.
 """
 
 import hashlib
@@ -104,6 +104,7 @@ class Variant:
     range: str
     why: str
     whole: tuple = ()  # (path, hash of the patch's hunks for it)
+    named: tuple = ()  # (its name in the patch, its name in this base)
     diff: str = field(default="", repr=False)
 
     @property
@@ -125,6 +126,7 @@ class Variant:
     def text(self):
         """The variant's file."""
         whole = "".join(f"Whole: {path} {sum}\n" for path, sum in self.whole)
+        whole += "".join(f"Named: {new} {old}\n" for new, old in self.named)
         return (
             f"Subject: {self.subject}\nFor: {self.range}\n\n{self.why}\n"
             f"{whole and chr(10) + whole}---\n{self.diff}"
@@ -309,8 +311,9 @@ def parse_variant(name, text):
             "why, and `---`: correct it",
         )
     whole = tuple(re.findall(r"^Whole: (\S+) (\S+)$", match[3], re.M))
-    why = re.sub(r"^Whole: .*\n?", "", match[3], flags=re.M).strip("\n")
-    variant = Variant(match[1], match[2], why, whole, diff)
+    named = tuple(re.findall(r"^Named: (\S+) (\S+)$", match[3], re.M))
+    why = re.sub(r"^(Whole|Named): .*\n?", "", match[3], flags=re.M).strip("\n")
+    variant = Variant(match[1], match[2], why, whole, named, diff)
     if not why or not (variant.hunks or whole):
         raise bad(
             name,
