@@ -20,7 +20,9 @@ UNHANDLED = re.compile(
     r"int3: \d|Kernel BUG|Unexpected kernel BRK|Unhandled .*trap|Oops: int3|recursive fault|BUG: "
     r"stack guard"
 )
-RESERVED = "crashkernel=256M"
+# The driver of virtio's console keeps a page for each message that may come: with pages of 64 KiB
+# and the queues of QEMU 10.0.13, 200 MiB.
+RESERVED = "crashkernel=384M"
 # The words that the second kernel knows itself by.
 NEXT = "textpoke.next"
 NEXT_KERNELS = {
