@@ -5,6 +5,7 @@ import re
 import sys
 import tempfile
 import unittest
+from dataclasses import replace
 from pathlib import Path
 from unittest import mock
 
@@ -89,6 +90,15 @@ class Agree(unittest.TestCase):
 
     def test_two_lines_of_one_name_are_told(self):
         self.refused("two lines", [NO_SYNC, NO_SYNC], ["NO_SYNC_C"], {})
+        here, there = replace(NO_SYNC, only="x86 arm64"), replace(NO_SYNC, only="arm64")
+        self.refused("two lines", [here, there], ["NO_SYNC_C"], {})
+
+    def test_two_lines_of_one_name_for_different_architectures(self):
+        lines = [replace(NO_SYNC, only="x86 arm64"), replace(NO_SYNC, only="powerpc")]
+        mutants.agree(lines, ["NO_SYNC_C"], {})
+        self.assertEqual(mutants.of_name("powerpc", lines), lines[1:])
+        self.assertEqual(mutants.of_name("x86", lines), lines[:1])
+        self.assertEqual(mutants.of_name("riscv", lines), lines)
 
     def test_the_table_is_that_of_the_kernel_and_of_the_models(self):
         mutants.agree(

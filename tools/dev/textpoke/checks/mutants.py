@@ -15,6 +15,7 @@ declares: `FAMILY/FILE: MUTANT`. `make models` tries it, and so do we.
 """
 
 import functools
+import itertools
 import os
 import re
 from concurrent.futures import ThreadPoolExecutor
@@ -111,8 +112,15 @@ def agree(mutants, known, declared):
         raise Fail(
             INFRA, f"{lost[0].name}: no model has the mutant `{lost[0].pattern}`: correct {TABLE}"
         )
-    if len({mutant.name for mutant in mutants}) != len(mutants):
-        raise Fail(INFRA, f"{TABLE} has two lines of one name: keep one")
+    for one, other in itertools.combinations(mutants, 2):
+        if one.name == other.name and not _apart(one, other):
+            raise Fail(INFRA, f"{TABLE} has two lines of one name: keep one")
+
+
+def _apart(one, other):
+    """Whether two mutants are tried on different architectures."""
+    both = set(one.only.split()), set(other.only.split())
+    return all(both) and both[0].isdisjoint(both[1])
 
 
 # Which layer says it
@@ -204,6 +212,12 @@ def _left_out(name, mutant):
     return mutant.only and name not in mutant.only.split()
 
 
+def of_name(name, mutants):
+    """Those of an architecture: of two lines of one name, the one for it."""
+    tried = {mutant.name for mutant in mutants if not _left_out(name, mutant)}
+    return [mutant for mutant in mutants if not _left_out(name, mutant) or mutant.name not in tried]
+
+
 def _try(name, kdir, mutant):
     if _left_out(name, mutant):
         return Result(f"mutant {mutant.word}", SKIPPED, mutant.why)
@@ -245,7 +259,7 @@ def _built(name, mutants):
     """The results of those that a kernel is built for."""
     kdir = kernel.build_kernel(name)
     initramfs.build_initramfs(name)
-    yield from check.named(name, results(name, kdir, mutants))
+    yield from check.named(name, results(name, kdir, of_name(name, mutants)))
 
 
 def _run(report, name, mutants):
