@@ -63,7 +63,8 @@
 #define SLOT		(TEXT_START - 0x1000000)
 /* A loop of one instruction, in a program */
 #define USER_LOOP	0x400000ULL
-#define TASK		77
+/* More than any here can have, or perf looks for the program in the namespace of that one */
+#define TASK		0x500000
 /* kcore has it, and what is around it, such as a function of a module */
 #define AREA_START	(SLOT - 0x1000)
 #define AREA_SIZE	0x3000
