@@ -296,16 +296,25 @@ void side_free(struct side *s)
 	free(s);
 }
 
-/* The last word about where @p pokes, before it: is that live? */
+/*
+ * The last words about where @p pokes, before it: is that live? What is known of a
+ * module's length is that of all its parts, between which other code may be.
+ */
 static bool announced(const struct notes *n, const struct poke *p)
 {
-	bool live = false;
+	bool code = false, module = false;
 
-	for (size_t i = 0; i < n->nr && n->v[i].time <= p->time; i++)
-		if (note_covers(&n->v[i], p->addr))
-			live = n->v[i].kind == ANNOUNCED ||
-			       n->v[i].kind == LOADED;
-	return live;
+	for (size_t i = 0; i < n->nr && n->v[i].time <= p->time; i++) {
+		const enum note_kind kind = n->v[i].kind;
+
+		if (!note_covers(&n->v[i], p->addr))
+			continue;
+		if (kind == ANNOUNCED || kind == WITHDRAWN)
+			code = kind == ANNOUNCED;
+		else
+			module = kind == LOADED;
+	}
+	return code || module;
 }
 
 /* How many records outside text are in code that no note has told about. */
