@@ -51,7 +51,7 @@ class Variant:
 
 # With hash page tables 6.12 stops the machine for 77 s under QEMU as it protects its text, with
 # and without the series.
-PATIENT = "watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=200"
+PATIENT = "watchdog_thresh=60 workqueue.watchdog_thresh=120 rcupdate.rcu_cpu_stall_timeout=200"
 
 # Each of the two PCI devices of a guest needs a bridge there, and to power off needs a management
 # controller.
