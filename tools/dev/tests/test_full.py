@@ -259,6 +259,15 @@ class Variants(unittest.TestCase):
             full.PARTS["torture"]("arm64", "kdir", "append", 4)
         mocked.assert_called_once_with("arm64", "kdir", torture.MINUTES, "append", 4)
 
+    def test_or_longer_where_the_machine_stands_still_for_a_while(self):
+        variant = full.Variant("slow", append="append", smp=4, minutes=5)
+        with (
+            mock.patch.object(torture, "torture") as mocked,
+            mock.patch.object(full, "_kernel", return_value="kdir"),
+        ):
+            full._part("arm64", variant, "torture")
+        mocked.assert_called_once_with("arm64", "kdir", 5, "append", 4)
+
 
 def patch(*changes, adds=()):
     return Patch(

@@ -46,11 +46,12 @@ class Variant:
     devices: tuple = ()  # QEMU options that this machine needs
     cpu: str = ""  # the same
     paging: str = ""  # what /proc/cpuinfo has to say of it
+    minutes: int = torture.MINUTES  # of torture
     parts: tuple = ("KUnit", "selftests")
 
 
 # With hash page tables 6.12 stops the machine for 77 s under QEMU as it protects its text, with
-# and without the series.
+# and without the series; of two minutes of torture that leaves too little for a second replay.
 PATIENT = "watchdog_thresh=60 workqueue.watchdog_thresh=120 rcupdate.rcu_cpu_stall_timeout=200"
 
 # Each of the two PCI devices of a guest needs a bridge there, and to power off needs a management
@@ -148,6 +149,7 @@ VARIANTS = (
         "hash page tables",
         ("powerpc",),
         append=f"disable_radix {PATIENT}",
+        minutes=5,
         parts=("KUnit", "selftests", "torture"),
     ),
     Variant(
@@ -155,6 +157,7 @@ VARIANTS = (
         ("powerpc",),
         append=PATIENT,
         cpu="power8",
+        minutes=5,
         parts=("KUnit", "selftests", "torture"),
     ),
     Variant("POWER10", ("powerpc",), cpu="power10"),
@@ -257,12 +260,12 @@ def _builds(name, variant):
 def _part(name, variant, title):
     """One part of check on a variant's kernel."""
     kdir, arch = _kernel(name, variant), arches.get(name)
-    paging = [variant.paging] if variant.paging and title == "boots" else []
+    more = {"boots": variant.paging, "torture": variant.minutes}.get(title)
     other = {
         what: word for what in ("machine", "cpu", "devices") if (word := getattr(variant, what))
     }
     where = replace(arch, **other) if other else name
-    return PARTS[title](where, kdir, variant.append, variant.smp, *paging)
+    return PARTS[title](where, kdir, variant.append, variant.smp, *[more] * bool(more))
 
 
 def _variant(report, name, variant):

@@ -259,6 +259,6 @@ def torture(name, kdir, *how):
     return torture_guest(name, kdir, tests.install_selftests(name, kdir, tests.OWN), *how)()
 
 
-def for_a_while(name, kdir, append="", smp=SMP):
-    """The same, for as long as make check does it."""
-    return torture(name, kdir, MINUTES, append, smp)
+def for_a_while(name, kdir, append="", smp=SMP, minutes=MINUTES):
+    """The same, for as long as make check does it, or as a variant needs."""
+    return torture(name, kdir, minutes, append, smp)
