@@ -332,12 +332,12 @@ class WhereAPatchIsBuilt(unittest.TestCase):
 
     def test_what_boots_it_counts_where_it_boots(self):
         stages = [(number, patch("arch/riscv/a.c"), []) for number in range(1, 6)]
-        report, done = mock.Mock(), []
+        report, done, built = mock.Mock(), [], []
         report.remembered = lambda function: function
         with mock.patch.multiple(
             full,
             series=mock.Mock(source_after=lambda number: (number, None)),
-            kernel=mock.Mock(build_part=lambda name, number: number),
+            kernel=mock.Mock(build_part=lambda *how: built.append(how) or how[1]),
             check=mock.Mock(boots=lambda name, kdir: done.append((name, kdir)) or ["boots"]),
             _stages=lambda: stages,
             _building=lambda name: "its building",
@@ -348,6 +348,7 @@ class WhereAPatchIsBuilt(unittest.TestCase):
             found = [(len(list(build())), parts()[1:]) for _, build, parts in steps]
         self.assertEqual(found[:4], [(1, ["its building"])] * 4)
         self.assertEqual(found[4:], [(2, ["its building", "its boot"])])
+        self.assertEqual([boots for *_, boots in built], [False] * 4 + [True])
         self.assertEqual(done, [("riscv", 5)])
 
     def test_a_kernel_is_built_from_what_concerns_it(self):

@@ -434,7 +434,7 @@ def kernel_files(name, files):
 
 def _after(name, number, boots):
     source, _ = series.source_after(number)
-    kdir = kernel.build_part(name, source)
+    kdir = kernel.build_part(name, source, boots)
     yield Result("builds", PASSED)
     if boots:
         yield from check.boots(name, kdir)

@@ -335,9 +335,9 @@ def folder(arch, base=False, llvm=False, fragments=()):
     return _plan(arch, base, llvm, fragments).kdir
 
 
-def build_part(arch, source):
-    """The same, from a source that has only some patches of the series."""
-    return _build(Build(arches.get(arch), Path(source), False, False, (), part=True))
+def build_part(arch, source, boots=True):
+    """The same, from a source that has only some patches of the series, to be booted or not."""
+    return _build(Build(arches.get(arch), Path(source), False, False, (), part=True), boots)
 
 
 @contextmanager
@@ -350,18 +350,21 @@ def _configured(build):
         yield
 
 
-def _build(build):
+def _build(build, boots=True):
+    """vmlinux and modules; and if it is to boot, the image, and the modules where a guest finds
+    them.
+    """
     host.room(paths.BUILD, BUILD_GIB, f"building {build.what}")
     with _configured(build):
         modules = _has_modules(build)
         say(f"building {build.what}, log in {build.log}")
         _make(
             build,
-            f"{build.arch.target} vmlinux" + (" modules" if modules else ""),
+            " ".join([*[build.arch.target] * boots, "vmlinux", *["modules"] * modules]),
             "building",
             log=build.log,
         )
-        if modules:
+        if modules and boots:
             _install_modules(build)
     say(f"{build.what} is in {build.kdir}")
     return build.kdir

@@ -17,6 +17,7 @@ later ones may change it, with hunks as for any other file; see states().
 """
 
 import contextlib
+import copy
 import functools
 import json
 import os
@@ -213,10 +214,12 @@ class Micro:
                     f"the series fits {bases.range()}: use one of these, or adapt this patch",
                 )
 
-    def end_after(self, count):
-        """Leave out all but the first patches."""
-        self.commits, self.entries = self.commits[:count], {}
-        self.head = self.commits[-1] if self.commits else self.base
+    def until(self, count):
+        """The same with the first patches alone, in the same repository."""
+        part = copy.copy(self)
+        part.commits, part.entries = self.commits[:count], {}
+        part.head = part.commits[-1] if part.commits else self.base
+        return part
 
     def files(self):
         """(path, mode and blob) of every touched and kept file, as it is in the end."""
@@ -1002,10 +1005,8 @@ def source_after(count):
     base = bases.current()
     with host.locked("every-patch", paths.BUILD):
         source = Source(replace(base, src=paths.BUILD / "every-patch" / "src"))
-        with micro(base.path, base.version) as small, tempfile.TemporaryDirectory(
-            dir=_scratch()
-        ) as scratch:
-            small.end_after(count)
+        small = pinned().until(count)
+        with tempfile.TemporaryDirectory(dir=_scratch()) as scratch:
             source.link()
             source.fill(small, Path(scratch))
             source.save(small.head)
