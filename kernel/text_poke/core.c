@@ -84,17 +84,68 @@ static int cmp_sites(void *unused, const struct list_head *a,
 	return x->addr > y->addr;
 }
 
-/* By merging lists, for which the sites need not be moved. */
+/* More runs than these are left to list_sort(). */
+#define TEXT_POKE_RUNS 16
+
+/* Before the first site that is not below @addr. */
+static struct list_head *place_of(struct list_head *sites, const void *addr)
+{
+	struct text_poke_site *site;
+
+	list_for_each_entry(site, sites, node) {
+		if (site->addr >= addr)
+			return site->node.prev;
+	}
+	return sites->prev;
+}
+
+/*
+ * Sites come in runs of ascending addresses: those of the kernel, and of each
+ * module.  A run goes where its first site belongs, as a whole.
+ */
+static void list_runs(struct text_poke_queue *queue, struct list_head *sites)
+{
+	struct text_poke_site *site, *prev = NULL;
+	unsigned int i, runs = 0;
+
+	for (i = 0; i < queue->nr; i++, prev = site) {
+		struct list_head *at = prev ? &prev->node : sites;
+
+		site = text_poke_site_at(queue, i);
+		if (prev && site->addr < prev->addr) {
+			cond_resched();
+			at = runs++ < TEXT_POKE_RUNS ?
+				place_of(sites, site->addr) : sites->prev;
+		}
+		list_add(&site->node, at);
+	}
+}
+
+static bool is_sorted(struct list_head *sites)
+{
+	struct text_poke_site *site;
+
+	list_for_each_entry(site, sites, node) {
+		if (!list_is_last(&site->node, sites) &&
+		    site->addr > list_next_entry(site, node)->addr)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * By lists, for which the sites need not be moved.  Runs that lie apart are in
+ * order at once; list_sort() takes longer, and more so while it is traced.
+ */
 static void sort_queue(struct text_poke_queue *queue)
 {
 	struct text_poke_site *site;
-	unsigned int i;
+	unsigned int i = 0;
 	LIST_HEAD(sites);
 
-	for (i = 0; i < queue->nr; i++)
-		list_add_tail(&text_poke_site_at(queue, i)->node, &sites);
-	list_sort(NULL, &sites, cmp_sites);
-	i = 0;
+	list_runs(queue, &sites);
+	if (!is_sorted(&sites))
+		list_sort(NULL, &sites, cmp_sites);
 	list_for_each_entry(site, &sites, node) {
 		queue->index[i / TEXT_POKE_PER_INDEX]
 			    [i % TEXT_POKE_PER_INDEX] = site;
@@ -355,8 +406,12 @@ static int init_site(struct text_poke_site *site, void *addr, const void *old,
 	return old && memcmp(site->old, old, len) ? -EILSEQ : 0;
 }
 
+/* The kernel's own is found without a call, which may be traced. */
 static bool is_text(void *addr, size_t len)
 {
+	if (is_kernel_text((unsigned long)addr) &&
+	    is_kernel_text((unsigned long)addr + len))
+		return true;
 	return arch_text_poke_is_text(addr) &&
 	       (!len || arch_text_poke_is_text(addr + len - 1));
 }
@@ -451,8 +506,9 @@ static int add_site(struct text_poke_site *site, int ret)
  * @emulate:	what a CPU that hits the trap shall do; NULL: what @new does
  *
  * Nothing is written before text_poke_batch_finish().  Sites may be added in
- * any order; in ascending order is fastest.  A site where @old and @new are the
- * same is not queued and there will be no record of it.
+ * any order; in ascending order, or in a few runs of it, is fastest.  A site
+ * where @old and @new are the same is not queued and there will be no record
+ * of it.
  *
  * Context: Process context, may sleep, text_mutex held.
  * Return: 0 or one of the errors listed in <linux/text_poke.h>; the sites

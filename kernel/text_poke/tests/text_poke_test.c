@@ -719,6 +719,37 @@ static void sites_may_come_in_any_order(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, field_is(insns.nop));
 }
 
+/* As so many runs of ascending addresses, each below the one before it. */
+static int poke_field_in_runs(const void *old, const void *new, unsigned int runs)
+{
+	unsigned int len = DIV_ROUND_UP(TEXT_POKE_TEST_FIELD, runs), i;
+	int ret = 0;
+
+	guard(own_pokes)();
+	while (!ret && runs--) {
+		for (i = runs * len; !ret && i < (runs + 1) * len &&
+		     i < TEXT_POKE_TEST_FIELD; i++)
+			ret = queue_field(i, old, new);
+	}
+	return finish_or_cancel(ret);
+}
+
+static void runs_of_sites_may_come_in_any_order(struct kunit *test)
+{
+	unsigned int runs;
+	u8 branch[LEN];
+
+	branch_on(branch);
+	for (runs = 2; runs < 100; runs *= 3) {
+		KUNIT_EXPECT_EQ(test, 0,
+				poke_field_in_runs(insns.nop, branch, runs));
+		KUNIT_EXPECT_TRUE(test, field_is(branch));
+		KUNIT_EXPECT_EQ(test, 0,
+				poke_field_in_runs(branch, insns.nop, runs));
+		KUNIT_EXPECT_TRUE(test, field_is(insns.nop));
+	}
+}
+
 /* However many pages of sites are between the two. */
 static void duplicates_far_apart_change_nothing(struct kunit *test)
 {
@@ -1333,6 +1364,7 @@ static struct kunit_case text_poke_cases[] = {
 	KUNIT_CASE_SLOW(groups_arm_for_a_bounded_time),
 	KUNIT_CASE_SLOW(starving_pokers_do_not_leave_traps_armed),
 	KUNIT_CASE(sites_may_come_in_any_order),
+	KUNIT_CASE(runs_of_sites_may_come_in_any_order),
 	KUNIT_CASE(duplicates_far_apart_change_nothing),
 	KUNIT_CASE(failed_direct_batches_are_rolled_back),
 	KUNIT_CASE(failed_guarded_batches_are_rolled_back),
