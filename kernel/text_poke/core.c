@@ -386,6 +386,24 @@ int text_poke_verify(const void *addr, const void *old, size_t len)
 	return memcmp(bytes, old, len) ? -EILSEQ : 0;
 }
 
+/*
+ * The kernel's own text, which is always there.  It is found and read without a
+ * call, which may be traced.
+ */
+static bool is_own_text(const void *addr, size_t len)
+{
+	return __is_kernel_text((unsigned long)addr) &&
+	       __is_kernel_text((unsigned long)addr + len);
+}
+
+static long read_text(void *bytes, const void *addr, size_t len)
+{
+	if (!is_own_text(addr, len))
+		return copy_from_kernel_nofault(bytes, addr, len);
+	memcpy(bytes, addr, len);
+	return 0;
+}
+
 /* Fill in @site and check it against the text; @old may be NULL. */
 static int init_site(struct text_poke_site *site, void *addr, const void *old,
 		     const void *new, size_t len)
@@ -399,18 +417,16 @@ static int init_site(struct text_poke_site *site, void *addr, const void *old,
 	};
 	memcpy(site->new, new, len);
 
-	if (copy_from_kernel_nofault(site->old, addr, len))
+	if (read_text(site->old, addr, len))
 		return -EFAULT;
 	if (old && text_poke_should_fail(TEXT_POKE_FAULT_VERIFY))
 		return -EILSEQ;
 	return old && memcmp(site->old, old, len) ? -EILSEQ : 0;
 }
 
-/* The kernel's own is found without a call, which may be traced. */
 static bool is_text(void *addr, size_t len)
 {
-	if (is_kernel_text((unsigned long)addr) &&
-	    is_kernel_text((unsigned long)addr + len))
+	if (is_own_text(addr, len))
 		return true;
 	return arch_text_poke_is_text(addr) &&
 	       (!len || arch_text_poke_is_text(addr + len - 1));
