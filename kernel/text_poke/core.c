@@ -135,7 +135,7 @@ static bool is_sorted(struct list_head *sites)
 
 /*
  * By lists, for which the sites need not be moved.  Runs that lie apart are in
- * order at once; list_sort() takes longer, and more so while it is traced.
+ * order at once, and list_sort() would compare all their sites.
  */
 static void sort_queue(struct text_poke_queue *queue)
 {

@@ -100,6 +100,7 @@
 #include <linux/preempt.h>
 #include <linux/string.h>
 #include <linux/text_poke.h>
+#include <linux/unaligned.h>
 
 #include <asm/asm-prototypes.h>
 #include <asm/barrier.h>
@@ -124,10 +125,8 @@ struct text_poke_function arch_text_poke_trap_path[] __ro_after_init = {
 
 static u32 read_insn(const void *bytes, size_t len)
 {
-	__le32 insn = 0;
-
-	memcpy(&insn, bytes, len);
-	return le32_to_cpu(insn);
+	return len == sizeof(u16) ? get_unaligned_le16(bytes) :
+				    get_unaligned_le32(bytes);
 }
 
 static bool is_trap(const void *unit)
