@@ -168,6 +168,7 @@
 
 #define LIST_HEAD(name)			struct list_head name
 #define list_entry(node, type, member)	((type *)NULL)
+#define list_next_entry(site, member)	(site)
 #define list_for_each_entry(site, list, member) while (0)
 
 typedef struct { int counter; } atomic_t;
@@ -185,12 +186,14 @@ static int system_state;
 /* Not called. */
 int kernel_text_address(unsigned long addr);
 bool is_kernel_text(unsigned long addr);
+bool __is_kernel_text(unsigned long addr);
 bool is_kernel_inittext(unsigned long addr);
 bool is_vmalloc_or_module_addr(const void *addr);
 long copy_from_kernel_nofault(void *to, const void *from, size_t n);
 unsigned long get_zeroed_page(int flags);
 static void free_page(unsigned long page) { }
-void list_add_tail(struct list_head *node, struct list_head *list);
+void list_add(struct list_head *node, struct list_head *head);
+bool list_is_last(const struct list_head *node, const struct list_head *list);
 void list_sort(void *priv, struct list_head *list,
 	       int (*cmp)(void *priv, const struct list_head *a,
 			  const struct list_head *b));
