@@ -4,6 +4,7 @@
  *
  *	bench REPETITIONS
  *	bench calls
+ *	bench cpus
  *	bench isolated
  *
  * One knob after the other is turned on and off from CPU 0 while a thread on
@@ -19,8 +20,8 @@
  *	stall		longest gap on the other CPU meanwhile
  *	ipis		function call interrupts, on and off together; on powerpc all
  *			that one CPU sends another
- *	syncs mappings pokes stops	by how much the core's counters grew; stops
- *			only for probes over instructions that demand one
+ *	syncs mappings pokes stops records	by how much the core's counters grew;
+ *			stops only for probes over instructions that demand one
  *	memory		kB that were free before and not meanwhile
  *	profile		samples of the functions that took most, by name
  *
@@ -42,7 +43,10 @@
  *
  *	mflr nops	words of that kind in the two that the tracer may change
  *
- * The third form runs a program on CPU 1, which has no tick (nohz_full=1), and says
+ * The third form turns the tracer and a key on as many CPUs as there are, and says the
+ * same of these as the first, without what another thread would see.
+ *
+ * The last form runs a program on CPU 1, which has no tick (nohz_full=1), and says
  * how many function call interrupts that CPU gets while each of these is turned on
  * and off again:
  *
@@ -61,6 +65,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include <linux/bpf.h>
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -73,6 +78,7 @@
 #define TRACING		"/sys/kernel/tracing/"
 #define STATS		"/sys/kernel/debug/text_poke/stats"
 #define CPUS_MAX	64
+#define EVENTS_MAX	8
 #define PROBES		200
 #define PROFILE_PAGES	256
 #define PROFILE_NS	100000
@@ -90,6 +96,7 @@
 #define MODULES		"/bench-modules/"
 #define IDLE_NS		200000000L
 #define CALLS		20000
+#define CPUS_TURNS	3
 #define CALLED		"*sys_getppid"
 #define CALLED_BY_NONE	"*sys_getpgid"
 #define OTHERS		100
@@ -259,12 +266,12 @@ static void other_stop(void)
 	pthread_join(other.thread, NULL);
 }
 
-/* Somebody who listens to records, and lets old ones be overwritten. */
+/* Events that listen to records, on each CPU, and let old ones be overwritten. */
 
-static int listeners[CPUS_MAX];
+static int listeners[EVENTS_MAX * CPUS_MAX];
 static int nr_listeners;
 
-static void listen_begin(void)
+static void listen_on(int cpu)
 {
 	struct perf_event_attr attr = {
 		.type		= PERF_TYPE_SOFTWARE,
@@ -272,17 +279,21 @@ static void listen_begin(void)
 		.config		= PERF_COUNT_SW_DUMMY,
 		.text_poke	= 1,
 	};
+	int fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, 0);
+
+	if (fd < 0)
+		return;
+	mmap(NULL, 257 * sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, fd, 0);
+	listeners[nr_listeners++] = fd;
+}
+
+static void listen_begin(int events)
+{
 	int cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
-	for (int cpu = 0; cpu < cpus && cpu < CPUS_MAX; cpu++) {
-		int fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, 0);
-
-		if (fd < 0)
-			continue;
-		mmap(NULL, 257 * sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED,
-		     fd, 0);
-		listeners[nr_listeners++] = fd;
-	}
+	while (events--)
+		for (int cpu = 0; cpu < cpus && cpu < CPUS_MAX; cpu++)
+			listen_on(cpu);
 }
 
 static void listen_end(void)
@@ -298,6 +309,8 @@ struct knob {
 	/* What is written there; a module is loaded and unloaded if it is NULL. */
 	const char *on;
 	const char *off;
+	/* Or this turns it. */
+	int (*turn)(bool on);
 };
 
 static const struct knob tracer = { TRACING "current_tracer", "function", "nop" };
@@ -317,6 +330,42 @@ static const struct knob module_calls = {
 };
 static const struct knob module_keys = {
 	.path = MODULES "bench_key_sites.ko"
+};
+
+static int bpf(int command, union bpf_attr *attr)
+{
+	return syscall(SYS_bpf, command, attr, sizeof(*attr));
+}
+
+/* A program that does nothing, at a tracepoint where nothing happens meanwhile. */
+static int turn_program(bool on)
+{
+	static const struct bpf_insn program[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	static int loaded = -1, attached = -1;
+	union bpf_attr load = {
+		.prog_type	= BPF_PROG_TYPE_RAW_TRACEPOINT,
+		.insns		= (unsigned long)program,
+		.insn_cnt	= sizeof(program) / sizeof(*program),
+		.license	= (unsigned long)"GPL",
+	};
+	union bpf_attr attach = {
+		.raw_tracepoint.name = (unsigned long)"sched_process_exec",
+	};
+
+	if (!on)
+		return close(attached);
+	if (loaded < 0)
+		loaded = bpf(BPF_PROG_LOAD, &load);
+	attach.raw_tracepoint.prog_fd = loaded;
+	attached = bpf(BPF_RAW_TRACEPOINT_OPEN, &attach);
+	return attached < 0 ? -1 : 0;
+}
+
+static const struct knob one_program = {
+	.path = "a program of BPF", .turn = turn_program
 };
 
 static int load(const char *path)
@@ -342,6 +391,8 @@ static int unload(const char *path)
 
 static int move(const struct knob *k, bool on)
 {
+	if (k->turn)
+		return k->turn(on);
 	if (k->on)
 		return put(k->path, on ? k->on : k->off, 0);
 	return on ? load(k->path) : unload(k->path);
@@ -363,7 +414,7 @@ static void turn_both_ways(const struct knob *k)
 
 static bool is_there(const struct knob *k)
 {
-	return !access(k->path, F_OK);
+	return k->turn || !access(k->path, F_OK);
 }
 
 /* Turn it, and say how long that took and how much of it the task did not run. */
@@ -386,25 +437,32 @@ static void say_growth(const char *metric, long long before)
 		say(metric, after - before);
 }
 
-static void turn(const struct knob *k)
-{
-	long long ipis = interrupts();
-	long long syncs = number_of(STATS, "syncs");
-	long long mappings = number_of(STATS, "mappings");
-	long long pokes = number_of(STATS, "pokes");
-	long long stops = number_of(STATS, "stops");
+/* Of the core, whose counters the base does not have. */
+static const char * const counters[] = {
+	"syncs", "mappings", "pokes", "stops", "records"
+};
 
-	other_start(false);
+#define NR_COUNTERS	(sizeof(counters) / sizeof(*counters))
+
+/* Turn it on and off, with the other thread or alone, and say what that took. */
+static void turn(const struct knob *k, bool alone)
+{
+	long long ipis = interrupts(), before[NR_COUNTERS];
+
+	for (size_t i = 0; i < NR_COUNTERS; i++)
+		before[i] = number_of(STATS, counters[i]);
+	if (!alone)
+		other_start(false);
 	turn_and_say(k, true);
 	usleep(10000);
 	turn_and_say(k, false);
-	other_stop();
-	say("stall", other.longest);
+	if (!alone) {
+		other_stop();
+		say("stall", other.longest);
+	}
 	say("ipis", interrupts() - ipis);
-	say_growth("syncs", syncs);
-	say_growth("mappings", mappings);
-	say_growth("pokes", pokes);
-	say_growth("stops", stops);
+	for (size_t i = 0; i < NR_COUNTERS; i++)
+		say_growth(counters[i], before[i]);
 }
 
 static void turn_often(const char *name, const struct knob *k, int times)
@@ -415,7 +473,7 @@ static void turn_often(const char *name, const struct knob *k, int times)
 	/* The first time pays for what the others find in place. */
 	turn_both_ways(k);
 	while (times--)
-		turn(k);
+		turn(k, false);
 }
 
 static void measure_memory(const char *name, const struct knob *k)
@@ -732,6 +790,20 @@ static void grow(int times)
 	filter(0);
 }
 
+/* As many events on each CPU; of one there is more to be said. */
+static void grow_events(int times)
+{
+	static const int numbers[] = { 2, 4, EVENTS_MAX };
+	char name[32];
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+		snprintf(name, sizeof(name), "listening-%d", numbers[i]);
+		listen_begin(numbers[i]);
+		turn_often(name, &tracer, times);
+		listen_end();
+	}
+}
+
 /* Inside the function, where it is not ftrace that serves the probe. */
 static bool define(const char *group, int nr, const char *function)
 {
@@ -799,6 +871,7 @@ static void module_cases(int times)
 		perror("bench: no module with one key and one call");
 	turn_often("one-key", &one_key, 10 * times);
 	turn_often("one-call", &one_call, 10 * times);
+	turn_often("one-program", &one_program, 10 * times);
 }
 
 static void run(int times)
@@ -813,7 +886,7 @@ static void run(int times)
 	grow(times);
 	throttled_case("throttled");
 
-	listen_begin();
+	listen_begin(1);
 	turn_often("tracer-guarded", &tracer, times);
 	measure_memory("tracer-guarded", &tracer);
 	turn_often("key-guarded", &key, 10 * times);
@@ -822,12 +895,14 @@ static void run(int times)
 	profile("tracer-guarded", &tracer);
 	profile("kprobes-guarded", &probes);
 	listen_end();
+	grow_events(times);
 
 	profile("tracer", &tracer);
 	profile("kprobes", &probes);
 	profile("key", &key);
 	profile("one-key", &one_key);
 	profile("one-call", &one_call);
+	profile("one-program", &one_program);
 	profile("module-calls", &module_calls);
 }
 
@@ -975,6 +1050,7 @@ static int count_single_switches(void)
 	count_switch("key", &one_key);
 	count_switch("call", &one_call);
 	count_switch("probe", &probe);
+	count_switch("program", &one_program);
 	return unload(MODULES "bench_one.ko");
 }
 
@@ -996,6 +1072,20 @@ static int measure_calls(void)
 	say_calls("many");
 	profile_calls(current);
 	return count_single_switches();
+}
+
+static void turn_alone(const char *name, const struct knob *k, int times)
+{
+	current = name;
+	turn_both_ways(k);
+	while (times--)
+		turn(k, true);
+}
+
+static void measure_cpus(void)
+{
+	turn_alone("cpus", &tracer, CPUS_TURNS);
+	turn_alone("cpus-key", &key, 4 * CPUS_TURNS);
 }
 
 /* In user mode for ever, on a CPU that has nothing else to do. */
@@ -1058,6 +1148,8 @@ int main(int argc, char **argv)
 	if (argc > 1 && !strcmp(argv[1], "calls"))
 		return measure_calls() ? EXIT_FAILURE : EXIT_SUCCESS;
 	put(TRACING "tracing_on", "0", 0);
+	if (argc > 1 && !strcmp(argv[1], "cpus"))
+		return measure_cpus(), EXIT_SUCCESS;
 	if (argc > 1 && !strcmp(argv[1], "isolated"))
 		return measure_isolated() ? EXIT_FAILURE : EXIT_SUCCESS;
 	/* The reader of the clock is not to be throttled. */

@@ -2,7 +2,7 @@
 #
 # Measures what it costs to change the kernel's text and sends out the numbers.
 #
-#	bench.sh REPETITIONS|calls|isolated
+#	bench.sh REPETITIONS|calls|cpus|isolated
 /bench "$1" >/tmp/bench.txt || exit
 # shellcheck source=tools/dev/guest/textpoke.sh
 . /lib/textpoke.sh

@@ -149,7 +149,25 @@ class Judging(unittest.TestCase):
         }
         self.assertLessEqual({row.case for row in benchrows.ROWS}, measured)
         sizes = re.search(r"sizes\[\] = \{ ([\d, ]+) \}", guest)[1].split(", ")
-        self.assertEqual((*(f"tracer-{size}" for size in sizes), "tracer"), benchrows.SIZES)
+        self.assertEqual(
+            [*((int(size), f"tracer-{size}") for size in sizes), (None, "tracer")],
+            list(benchrows.SITES.cases),
+        )
+
+    def test_what_cost_grows_with_is_measured(self):
+        guest = bench.SOURCE.read_text()
+        numbers = re.search(r"numbers\[\] = \{ ([\d, ]+), EVENTS_MAX \}", guest)[1].split(", ")
+        most = re.search(r"#define EVENTS_MAX\s+(\d+)", guest)[1]
+        *_, cpus, events = benchrows.AXES
+        self.assertEqual(
+            [(0, "tracer"), (1, "tracer-guarded")]
+            + [(int(number), f"listening-{number}") for number in (*numbers, most)],
+            list(events.cases),
+        )
+        self.assertIn('turn_alone("cpus", &tracer', guest)
+        self.assertEqual(
+            [f"cpus-{number}" for number in benchrows.CPUS], [c for _, c in cpus.cases]
+        )
 
     def test_only_powerpc_has_an_mflr(self):
         found = {
@@ -224,7 +242,8 @@ class Printing(unittest.TestCase):
 
     def test_the_guest_listens_while_it_profiles_what_listens(self):
         guest = bench.SOURCE.read_text()
-        listening = guest[guest.index("\tlisten_begin();") : guest.index("\tlisten_end();")]
+        begin = guest.index("\tlisten_begin(1);")
+        listening = guest[begin : guest.index("\tlisten_end();", begin)]
         for name in bench.PROFILES.values():
             self.assertEqual(f'profile("{name}", ' in listening, name.endswith("-guarded"), name)
 
@@ -259,10 +278,23 @@ class Printing(unittest.TestCase):
         self.assertFalse([line for line in lines if line.startswith("function tracer off with")])
 
     def test_growth_has_a_line_for_each_size(self):
-        lines = bench.growth(self.base, self.series)
-        self.assertEqual(len(lines), 1 + len(bench.SIZES))
+        lines = bench.growth(benchrows.SITES, self.base, self.series)
+        self.assertEqual(len(lines), 1 + len(benchrows.SITES.cases))
         self.assertIn("all (12000)", lines[-1])
         self.assertIn("100.00 ms / 80.00 ms", lines[-1])
+
+    def test_and_for_each_number_of_cpus_and_events(self):
+        self.series[("cpus-8", "on")] = [70 * MS]
+        lines = bench.report("arm64", self.base, self.series)
+        for axis in benchrows.AXES:
+            at = next(i for i, line in enumerate(lines) if line.startswith(axis.title))
+            self.assertEqual(lines[at - 1], "")
+            self.assertEqual(lines[at + len(axis.cases) + 1][:1], "")
+        self.assertTrue(any(line.startswith("8  ") and "- / 70.00 ms" in line for line in lines))
+
+    def test_records_are_told_by_the_second(self):
+        found = bench.parse("tracer on 100\ntracer off 400\ntracer records 1000\n")
+        self.assertEqual(found["tracer", "records_per_second"], [2 * 10**9])
 
 
 class Files(unittest.TestCase):
@@ -404,6 +436,7 @@ class Boots(unittest.TestCase):
             bench,
             measure=boots("measure"),
             count=boots("count"),
+            on_cpus=lambda number, *how, **more: boots(f"cpus-{number}")(*how, **more),
             isolated=boots("isolated"),
             say=mock.DEFAULT,
             build_program=mock.DEFAULT,
@@ -421,13 +454,23 @@ class Boots(unittest.TestCase):
                 *[("measure", "b", ""), ("measure", "s", "")] * bench.ROUNDS,
                 ("count", "b", ""),
                 ("count", "s", ""),
+                *[
+                    (f"cpus-{number}", kernel, "")
+                    for number in benchrows.CPUS
+                    for kernel in ("b", "s")
+                ],
                 ("isolated", "b", ""),
                 ("isolated", "s", ""),
             ],
         )
         self.assertEqual(
             found[bench.SERIES],
-            {("measure", "n"): [2, 4], ("count", "n"): [6], ("isolated", "n"): [8]},
+            {
+                ("measure", "n"): [2, 4],
+                ("count", "n"): [6],
+                **{(f"cpus-{nr}", "n"): [8 + 2 * i] for i, nr in enumerate(benchrows.CPUS)},
+                ("isolated", "n"): [16],
+            },
         )
 
     def test_it_waits_for_a_machine_that_does_nothing_else(self):
@@ -459,12 +502,22 @@ class Boots(unittest.TestCase):
             bench.isolated("x86", "k", {}, append="more")
         measure.assert_called_once_with("x86", "k", {}, "isolated", append="nohz_full=1 more")
 
+    def test_cpus_take_turns_however_many_are_free_and_have_cases_of_their_own(self):
+        with mock.patch.object(
+            bench, "measure", return_value={("cpus", "on"): [1], ("cpus-key", "on"): [2]}
+        ) as measure:
+            found = bench.on_cpus(4, "x86", "k", {}, append="more")
+        measure.assert_called_once_with("x86", "k", {}, "cpus", smp=4, turns=True, append="more")
+        self.assertEqual(found, {("cpus-4", "on"): [1], ("cpus-key-4", "on"): [2]})
+
     def test_a_parameter_has_boots_of_its_own(self):
         done, found = self.measured("powerpc")
         self.assertEqual(set(found), {bench.BASE, bench.SERIES, REMOVE})
         self.assertEqual(
             [boot for boot in done if boot[2]],
-            [("measure", "s", REMOVE)] * bench.ROUNDS + [("count", "s", REMOVE)],
+            [("measure", "s", REMOVE)] * bench.ROUNDS
+            + [("count", "s", REMOVE)]
+            + [(f"cpus-{number}", "s", REMOVE) for number in benchrows.CPUS],
         )
 
     def test_the_modules_that_the_guest_loads_are_built(self):

@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 # pylint: disable=wrong-import-position
 from tests import pages  # noqa: E402
-from textpoke.bench import bench, benchpage  # noqa: E402
+from textpoke.bench import bench, benchpage, benchrows  # noqa: E402
 
 MS = 10**6
 HOSTILE = "</li><script>alert(1)</script>"
@@ -26,7 +26,7 @@ setUpModule = pages.need_plots
 def figures():
     """Made up: the base's cost grows with the sites, the series' hardly."""
     base, series = ({("sites", "functions"): [12000]} for _ in range(2))
-    for number, case in enumerate(bench.SIZES, 1):
+    for number, (_, case) in enumerate(benchrows.SITES.cases, 1):
         base[case, "on"] = [number * 100 * MS, number * 150 * MS]
         series[case, "on"] = [10 * MS + number * MS]
         series[case, "syncs"] = [4]
@@ -89,8 +89,20 @@ class Page(unittest.TestCase):
 
     def test_points_are_only_of_what_was_measured(self):
         self.assertEqual(
-            benchpage.points({("tracer-256", "on"): [5 * MS, 3 * MS]}, "on", MS), [(256, 3)]
+            benchpage.points(benchrows.SITES, {("tracer-256", "on"): [5 * MS, 3 * MS]}, "on", MS),
+            [(256, 3)],
         )
+
+    def test_cpus_and_events_have_curves_where_there_is_more_than_a_point(self):
+        found = figures()
+        found[bench.SERIES] |= {
+            (f"cpus-{number}", "ipis"): [number - 1] for number in benchrows.CPUS
+        }
+        whole = self.page(found)
+        self.assertIn("<h3>Over CPUs, which take turns</h3>", whole)
+        self.assertNotIn("<h3>Over perf events", whole)
+        dots = re.findall(r'<desc class="value">(\d+): (\d+)</desc>', whole.split("<h3>")[2])
+        self.assertEqual(dots, [(str(number), str(number - 1)) for number in benchrows.CPUS])
 
     def test_where_the_time_goes_is_there_and_harmless(self):
         whole = self.page(figures())

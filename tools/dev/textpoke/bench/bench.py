@@ -10,6 +10,7 @@ The same is left as a page, index.html, and as numbers, bench.json, with which a
 can be compared.
 """
 
+import functools
 import math
 import tarfile
 from dataclasses import dataclass, replace
@@ -25,7 +26,18 @@ from ..say import run as command
 from ..say import output, say
 from . import benchfile, benchpage
 from .benchfile import BASE, SERIES
-from .benchrows import MET, SIZES, THOUSANDS, TIMES, UNKNOWN, UNMET, VARIANT_ROWS, Row, rows_of
+from .benchrows import (
+    AXES,
+    CPUS as GROWN,
+    MET,
+    THOUSANDS,
+    TIMES,
+    UNKNOWN,
+    UNMET,
+    VARIANT_ROWS,
+    Row,
+    rows_of,
+)
 
 SOURCE = initramfs.GUEST / "bench.c"
 JOB = initramfs.GUEST / "bench.sh"
@@ -53,7 +65,7 @@ def parse(text):
     for line in text.splitlines():
         case, metric, value = line.split()
         found.setdefault((case, metric), []).append(int(value))
-    return found | dict(_awake(found))
+    return found | dict(_awake(found)) | dict(_rates(found))
 
 
 def _awake(found):
@@ -64,6 +76,16 @@ def _awake(found):
         if asleep := found.get((case, f"{metric}_asleep")):
             yield (case, f"{metric}_awake"), [
                 max(0, whole - slept) for whole, slept in zip(values, asleep, strict=True)
+            ]
+
+
+def _rates(found):
+    """How many records of each switch perf gets in a second of it."""
+    for (case, metric), values in found.items():
+        if metric == "records":
+            times = zip(found[case, "on"], found[case, "off"], strict=True)
+            yield (case, "records_per_second"), [
+                round(records * 1e9 / (on + off)) for records, (on, off) in zip(values, times)
             ]
 
 
@@ -261,13 +283,11 @@ GROWTH = (
 )
 
 
-def growth(base, series):
-    """Lines: how time, IPIs and memory grow with the number of functions that are traced;
-    base / series.
-    """
-    rows = [("functions traced: base / series", *(name for _, name in GROWTH))]
-    for case in SIZES:
-        size = case.partition("-")[2] or f"all ({series[('sites', 'functions')][0]})"
+def growth(axis, base, series):
+    """Lines: how time, IPIs and memory grow with what is along an axis; base / series."""
+    rows = [(f"{axis.title}: base / series", *(name for _, name in GROWTH))]
+    for number, case in axis.cases:
+        size = f"all ({series[('sites', 'functions')][0]})" if number is None else str(number)
         cells = [
             f"{_smallest(base, case, metric)} / {_smallest(series, case, metric)}"
             for metric, _ in GROWTH
@@ -302,6 +322,7 @@ PROFILES = {
     "key": "key",
     "one-key": "one-key",
     "one-call": "one-call",
+    "one-program": "one-program",
     "events": "events",
     "module-calls": "module-calls",
     "call": "call",
@@ -369,8 +390,7 @@ def report(arch, base, series, others=None):
     ]
     return [
         *table(judged),
-        "",
-        *growth(base, series),
+        *(line for axis in AXES for line in ("", *growth(axis, base, series))),
         *varied,
         "",
         *explain(judged, series),
@@ -476,6 +496,12 @@ def isolated(arch, kdir, files, append="", **how):
     return measure(arch, kdir, files, "isolated", append=f"nohz_full=1 {append}".strip(), **how)
 
 
+def on_cpus(number, arch, kdir, files, **how):
+    """How the tracer and a key are switched on so many CPUs, which take turns."""
+    found = measure(arch, kdir, files, "cpus", smp=number, turns=True, **how)
+    return {(f"{case}-{number}", metric): values for (case, metric), values in found.items()}
+
+
 def sizes(said):
     """What `size -B` says of a kernel, in kB."""
     text, data, *_ = said.splitlines()[1].split()
@@ -507,7 +533,8 @@ def compare(arch, kernels):
     }
     boots = [(measure, f"measuring {number + 1} of {ROUNDS}") for number in range(ROUNDS)]
     alone: list = [(isolated, "an isolated CPU")] * arches.get(arch).isolates
-    steps: list = [*boots, (count, "counting"), *alone]
+    grown: list = [(functools.partial(on_cpus, number), f"on {number} CPUs") for number in GROWN]
+    steps: list = [*boots, (count, "counting"), *grown, *alone]
     for do, doing in steps:
         for name, subject in subjects(arch, kernels).items():
             say(f"{doing}: {name}")

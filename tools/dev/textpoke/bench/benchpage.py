@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What `make bench` measured, to be looked at: a table, ratios as bars, cost over sites as curves.
+"""What `make bench` measured, to be looked at: a table, ratios as bars, and as curves how cost
+grows with sites, CPUs and events that listen.
 
 Nothing is loaded from anywhere, so that the page can be kept and sent.
 """
@@ -8,7 +9,7 @@ from dataclasses import dataclass
 
 from ..pages import markup, plots
 from ..pages.markup import Safe, each, table, tag
-from .benchrows import MET, SIZES, UNMET
+from .benchrows import AXES, MET, UNMET
 
 TEMPLATE = "bench.html"
 CLASSES = {MET: "passed", UNMET: "failed"}
@@ -72,29 +73,24 @@ def _bars(ratios):
     return Safe(plots.drawn(chart))
 
 
-def _sites(case, values):
-    """How many functions a case of the tracer traces."""
-    size = case.partition("-")[2]
-    return int(size) if size else values.get(("sites", "functions"), [0])[0]
-
-
-def points(values, metric, unit):
-    """(sites, smallest value in its unit) of a kernel, for each size that was measured."""
+def points(axis, values, metric, unit):
+    """(how many, smallest value in its unit) of a kernel, for each case that was measured."""
+    functions = values.get(("sites", "functions"), [0])[0]
     return [
-        (_sites(case, values), min(values[case, metric]) / unit)
-        for case in SIZES
+        (functions if number is None else number, min(values[case, metric]) / unit)
+        for number, case in axis.cases
         if values.get((case, metric))
     ]
 
 
-def _curve(found, metric, title, unit):
-    """SVG of one metric over the number of sites, a line for each kernel; "" if there is none."""
-    lines = {name: points(values, metric, unit) for name, values in found.items()}
+def _curve(axis, found, metric, title, unit):
+    """SVG of one metric along an axis, a line for each kernel; "" if none has a second point."""
+    lines = {name: points(axis, values, metric, unit) for name, values in found.items()}
     lines = {name: line for name, line in lines.items() if line}
-    if not lines:
+    if not any(len(line) > 1 for line in lines.values()):
         return ""
     chart = plots.blank(
-        "XY", title, lines, 260, truncate_legend=40, x_title="sites", include_x_axis=True
+        "XY", title, lines, 260, truncate_legend=40, x_title=axis.unit, include_x_axis=True
     )
     for name, line in lines.items():
         chart.add(name, line, dots_size=3)
@@ -102,8 +98,12 @@ def _curve(found, metric, title, unit):
 
 
 def _curves(found):
-    drawn = Safe("".join(_curve(found, *which) for which in CURVES))
-    return drawn or tag("p", "Nothing was measured.")
+    """A heading and the curves of each axis that something was measured along."""
+    drawn = []
+    for axis in AXES:
+        if curves := "".join(_curve(axis, found, *which) for which in CURVES):
+            drawn += [tag("h3", f"Over {axis.title}"), Safe(curves)]
+    return Safe("".join(drawn)) or tag("p", "Nothing was measured.")
 
 
 def _variants(head, variants):

@@ -5,7 +5,43 @@ from dataclasses import dataclass, replace
 
 from ..arch import ARCHES
 
-SIZES = ("tracer-256", "tracer-1024", "tracer-4096", "tracer-8192", "tracer")
+
+@dataclass(frozen=True)
+class Axis:
+    """What the tracer's cost may grow with."""
+
+    title: str
+    unit: str
+    cases: tuple  # (how many, the case that measures it); None: as many functions as there are
+
+
+SITES = Axis(
+    "functions traced",
+    "sites",
+    (
+        (256, "tracer-256"),
+        (1024, "tracer-1024"),
+        (4096, "tracer-4096"),
+        (8192, "tracer-8192"),
+        (None, "tracer"),
+    ),
+)
+CPUS = (1, 2, 4, 8)
+AXES = (
+    SITES,
+    Axis("CPUs, which take turns", "CPUs", tuple((nr, f"cpus-{nr}") for nr in CPUS)),
+    Axis(
+        "perf events that listen, on each CPU",
+        "events",
+        (
+            (0, "tracer"),
+            (1, "tracer-guarded"),
+            (2, "listening-2"),
+            (4, "listening-4"),
+            (8, "listening-8"),
+        ),
+    ),
+)
 # in ns
 TIMES = (
     "on",
@@ -78,6 +114,7 @@ GROUPS = (
 SINGLE = (
     *_switched("static key with one site", "one-key", 1.0, 1.0),
     *_switched("static call with one site", "one-call", {"x86": 1.0}, {"x86": 1.0}),
+    *_switched("one program of BPF at a tracepoint", "one-program", 1.0, 1.0),
 )
 
 # The same, on one CPU and with no time but that of instructions: a figure without noise.
@@ -87,6 +124,7 @@ COUNTED = tuple(
         ("static key with one site", "key", 1.0),
         ("static call with one site", "call", {"x86": 1.0}),
         ("one kprobe", "probe", 1.0),
+        ("one program of BPF at a tracepoint", "program", 1.0),
     )
 )
 
@@ -118,6 +156,7 @@ ROWS = (
     Row("listening: tracer, IPIs on+off", "tracer-guarded", "ipis", ""),
     Row("listening: tracer, syncs on+off", "tracer-guarded", "syncs", "broadcasts"),
     Row("listening: tracer, longest stall", "tracer-guarded", "stall", ""),
+    Row("listening: tracer, records per second", "tracer-guarded", "records_per_second", ""),
     # It may have to wait until the optimizer is done, for up to 200 ms and by chance.
     Row("one kprobe armed, awake", "kprobe", "on_awake", "base", 1.0),
     Row("one kprobe disarmed, awake", "kprobe", "off_awake", "base", 1.0),
