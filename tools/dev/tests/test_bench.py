@@ -50,6 +50,18 @@ class Reading(unittest.TestCase):
         said = "   text\t   data\t    bss\n9999360\t2048\t77\t1\t1\tvmlinux\n"
         self.assertEqual(bench.sizes(said), {("size", "text"): [9765], ("size", "data"): [2]})
 
+    def test_those_of_each_cpu_and_site_are_in_bytes(self):
+        sections = ".text   10   0\n.data..percpu   93600   18446744071568588800\n"
+        symbols = (
+            "ffffffff80df6ef8 0000000000000200 b few_index\n"
+            "ffffffff80df70f8 0000000000001000 b few_sites\nffffffff80df70f8 t other\n"
+        )
+        self.assertEqual(
+            dict(bench.sizes_of_each(sections, symbols)),
+            {("size", "cpu"): [93600], ("size", "site"): [72]},
+        )
+        self.assertEqual(dict(bench.sizes_of_each("", "")), {})
+
     def test_a_line_that_is_no_figure_is_an_error(self):
         self.assertRaises(ValueError, bench.parse, "a on\n")
 

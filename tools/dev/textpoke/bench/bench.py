@@ -12,6 +12,7 @@ can be compared.
 
 import functools
 import math
+import re
 import tarfile
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -488,7 +489,9 @@ def measure(arch, kdir, files, what=REPETITIONS, **how):
 def count(arch, kdir, files, **how):
     """What is the same however often it is measured: instructions of a call, size of the text."""
     calls = measure(arch, kdir, files, "calls", smp=1, qemu_args=boot.COUNTED, **how)
-    return calls | sizes(output(["size", "-B", kdir / "vmlinux"]))
+    vmlinux = kdir / "vmlinux"
+    each = sizes_of_each(output(["size", "-A", vmlinux]), output(["nm", "-S", vmlinux]))
+    return calls | sizes(output(["size", "-B", vmlinux])) | dict(each)
 
 
 def isolated(arch, kdir, files, append="", **how):
@@ -506,6 +509,22 @@ def sizes(said):
     """What `size -B` says of a kernel, in kB."""
     text, data, *_ = said.splitlines()[1].split()
     return {("size", "text"): [int(text) // 1024], ("size", "data"): [int(data) // 1024]}
+
+
+POINTER = 8  # bytes
+
+
+def sizes_of_each(sections, symbols):
+    """Bytes for each CPU, from `size -A`, and for each site that is queued, from `nm -S`: few_sites
+    is an array of these, and few_index one of pointers to them.
+    """
+    if each_cpu := re.search(r"^\.data\.\.percpu\s+(\d+)", sections, re.M):
+        yield ("size", "cpu"), [int(each_cpu[1])]
+    arrays = re.findall(r"^\w+ (\w+) \w (few_sites|few_index)$", symbols, re.M)
+    names = {name: int(size, 16) for size, name in arrays}
+    if len(names) == 2:
+        number = names["few_index"] // POINTER
+        yield ("size", "site"), [sum(names.values()) // number]
 
 
 @dataclass(frozen=True)

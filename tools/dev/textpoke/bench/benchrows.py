@@ -196,6 +196,8 @@ ROWS = (
     *ISOLATED,
     Row("text of the kernel", "size", "text", ""),
     Row("data of the kernel", "size", "data", ""),
+    Row("data of each CPU, bytes", "size", "cpu", ""),
+    Row("a site while it is queued, bytes", "size", "site", ""),
 )
 
 # What is measured once more where a parameter makes it different.
