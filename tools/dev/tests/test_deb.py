@@ -77,13 +77,11 @@ class Case(unittest.TestCase):
 
 class Flavours(unittest.TestCase):
     def test_the_smallest_is_the_default(self):
-        self.assertEqual(
-            [deb.flavour_of(name) for name in deb.OFFERS], ["cloud", "cloud", "generic", "generic"]
-        )
+        self.assertEqual([deb.flavour_of(name) for name in deb.OFFERS], ["cloud"] * 4)
 
-    def test_what_debian_has_not_is_one_sentence(self):
+    def test_what_there_is_not_is_one_sentence(self):
         for arch, flavour, says in (
-            ("riscv", "cloud", "FLAVOUR=cloud is none that Debian has for ARCH=riscv: use generic"),
+            ("riscv", "rt", "there is no FLAVOUR=rt for ARCH=riscv: use cloud or generic"),
             ("x86", "rt", "use cloud or generic"),
             ("i386", None, "use x86, arm64, riscv, powerpc"),
         ):
@@ -172,6 +170,21 @@ class Fetching(Case):
             ):
                 deb.debians(arches.get("x86"), "generic", WANTED)
         self.assertEqual(list((paths.BUILD / "tmp").iterdir()), [])
+
+    def test_where_debian_has_no_cloud_it_is_generic_without_what_arm64_s_has_not(self):
+        whole = "# a word\nCONFIG_XFS_FS=m\nCONFIG_DRM_RADEON=m\nCONFIG_VFAT_FS=m\nCONFIG_KVM_X=m\n"
+        cloud = "CONFIG_XFS_FS=m\nCONFIG_VFAT_FS=y\n# CONFIG_DRM_RADEON is not set\n"
+        known = {"riscv64": whole + "CONFIG_DRM=y\n", "cloud-arm64": cloud}
+        with mock.patch.object(
+            deb, "_configuration", side_effect=lambda arch, flavour, wanted: known[flavour]
+        ) as asked:
+            self.assertEqual(deb.debians(arches.get("riscv"), "generic", WANTED), known["riscv64"])
+            self.assertEqual(
+                deb.debians(arches.get("riscv"), "cloud", WANTED),
+                whole.replace("CONFIG_DRM_RADEON=m", "# CONFIG_DRM_RADEON is not set")
+                + "CONFIG_DRM=y\n",
+            )
+        self.assertEqual([call.args[0].name for call in asked.call_args_list][-1], "arm64")
 
 
 class Configuration(Case):

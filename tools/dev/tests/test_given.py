@@ -90,11 +90,11 @@ class Values(Case):
             "ARCH=i386",
             says="no kernel of Debian's to go by for ARCH=i386: use x86, arm64, riscv, powerpc",
         )
-        self.usage("deb", "ARCH=riscv", "FLAVOUR=cloud", says="use generic")
+        self.usage("deb", "ARCH=riscv", "FLAVOUR=rt", says="use cloud or generic")
         self.usage(
             "deb",
             "FLAVOUR=rt",
-            says="FLAVOUR=rt is none that Debian has for ARCH=arm64: use cloud or generic",
+            says="there is no FLAVOUR=rt for ARCH=arm64: use cloud or generic",
         )
         self.usage("deb", "DEBUG=yes", says="DEBUG=yes is not 0 or 1")
         self.usage("kernel", "FLAVOUR=cloud", says="FLAVOUR means nothing to kernel")

@@ -24,7 +24,7 @@ VARIABLES = {
     "LLVM": "1: build with clang",
     "KERNEL": "your own Linux 6.12.y tree: the base to build, or what `apply` and `unapply` change",
     "BASE": "1: the same on the unpatched kernel",
-    "FLAVOUR": "Debian's kernel that `deb` goes by: cloud (default where Debian has it) or generic",
+    "FLAVOUR": "Debian's kernel that `deb` goes by: cloud (default) or generic",
     "DEBUG": "1: packages with BTF and debug information, which take three times as long; not from "
     "the environment",
     "KDIR": "the kernel to boot: a build folder (default: build/<arch>)",

@@ -82,6 +82,7 @@ class Offer:
 
     suites: tuple  # the first that can be asked is taken
     flavours: dict  # the name here -> Debian's; the first is the default
+    lean: tuple = ()  # those of them that Debian does not have: see lean()
 
 
 OFFERS = {
@@ -93,11 +94,19 @@ OFFERS = {
         ("bookworm-security", "trixie", "bookworm-backports"),
         {"cloud": "cloud-arm64", "generic": "arm64"},
     ),
-    "riscv": Offer(("trixie", "trixie-security"), {"generic": "riscv64"}),
+    "riscv": Offer(
+        ("trixie", "trixie-security"), {"cloud": "riscv64", "generic": "riscv64"}, ("cloud",)
+    ),
     "powerpc": Offer(
-        ("trixie", "trixie-security", "bookworm-backports"), {"generic": "powerpc64le"}
+        ("trixie", "trixie-security", "bookworm-backports"),
+        {"cloud": "powerpc64le", "generic": "powerpc64le"},
+        ("cloud",),
     ),
 }
+# Where Debian has no kernel for virtual machines, this one's is the measure of what they need; and
+# this is what machines of these architectures need besides.
+LIKE = "arm64"
+BESIDES = re.compile(r"KVM.*|.*IBMV.*|.*OPAL.*|.*PSERIES.*|CRYPTO_.*|HOTPLUG_PCI_RPA.*|.*SBI.*")
 
 
 def flavour_of(arch, named=None):
@@ -111,7 +120,7 @@ def flavour_of(arch, named=None):
     if named and named not in known:
         raise Fail(
             USAGE,
-            f"FLAVOUR={named} is none that Debian has for ARCH={arch}: use {' or '.join(known)}",
+            f"there is no FLAVOUR={named} for ARCH={arch}: use {' or '.join(known)}",
         )
     return named or next(iter(known))
 
@@ -217,10 +226,33 @@ def _package(arch, wanted):
     return kept[version]
 
 
+def lean(theirs, cloud):
+    """A configuration without the modules that one for virtual machines has in no form."""
+    there = {name for name, value in kernel.settings(cloud).items() if value != "n"}
+    lines = []
+    for line in theirs.splitlines():
+        ((name, value),) = kernel.settings(line).items() or [("", "")]
+        goes = value == "m" and name not in there and not BESIDES.fullmatch(name)
+        lines.append(f"# CONFIG_{name} is not set" if goes else line)
+    return "\n".join(lines) + "\n"
+
+
 def debians(arch, flavour, wanted):
-    """Debian's configuration of a flavour, as text; wanted: Debian's version of the kernel."""
+    """Debian's configuration of a flavour, as text, or what comes close to it where it has none;
+    wanted: Debian's version of the kernel.
+    """
+    offer = OFFERS[arch.name]
+    theirs = _configuration(arch, offer.flavours[flavour], wanted)
+    if flavour not in offer.lean:
+        return theirs
+    like = OFFERS[LIKE].flavours["cloud"]
+    return lean(theirs, _configuration(arches.get(LIKE), like, wanted))
+
+
+def _configuration(arch, flavour, wanted):
+    """The one that Debian's package has of a flavour of its own."""
     deb, part = _package(arch, wanted), paths.BUILD / "tmp" / f"{CONFIG}-{os.getpid()}"
-    name = f"usr/src/{CONFIG}/config.{arch.debarch}_none_{OFFERS[arch.name].flavours[flavour]}.xz"
+    name = f"usr/src/{CONFIG}/config.{arch.debarch}_none_{flavour}.xz"
     part.mkdir(parents=True)
     try:
         run(
@@ -337,9 +369,11 @@ def configure(deb, theirs):
     deb.kdir.mkdir(parents=True, exist_ok=True)
     if paths.noted(asked) != whole or not (deb.kdir / ".config").exists():
         (deb.kdir / ".config").write_text(whole)
+    offer = OFFERS[deb.arch.name]
+    without = f", without the modules that its cloud kernel of {LIKE} has not"
     say(
-        f"configuring the {deb.name} kernel as Debian's "
-        f"{OFFERS[deb.arch.name].flavours[deb.flavour]}"
+        f"configuring the {deb.name} kernel as Debian's {offer.flavours[deb.flavour]}"
+        + without * (deb.flavour in offer.lean)
     )
     _make(deb, "olddefconfig", "configuring", "config")
     _check(deb, theirs, own)
