@@ -214,7 +214,7 @@ class Commands(unittest.TestCase):
         for said, what in (
             ("make debs", "debs is no command"),
             ("make deb ARCH=x86 DEBUG=2", "DEBUG=2"),
-            ("make deb FLAVOUR=cloud ARCH=riscv", "FLAVOUR=cloud is none"),
+            ("make deb FLAVOUR=rt ARCH=riscv", "there is no FLAVOUR=rt"),
             ("make kunit FLAVOUR=cloud", "FLAVOUR means nothing"),
             ("make -C tools/perf-textpoke", "make -C tools/perf-textpoke"),
             ("sudo perf_textpoke record --kcores -a", "record --kcores"),
