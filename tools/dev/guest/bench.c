@@ -444,8 +444,10 @@ static const char * const counters[] = {
 
 #define NR_COUNTERS	(sizeof(counters) / sizeof(*counters))
 
-/* Turn it on and off, with the other thread or alone, and say what that took. */
-static void turn(const struct knob *k, bool alone)
+/* The thread on the other CPU is left out: there may be no other CPU. */
+static bool alone;
+
+static void turn(const struct knob *k)
 {
 	long long ipis = interrupts(), before[NR_COUNTERS];
 
@@ -473,7 +475,7 @@ static void turn_often(const char *name, const struct knob *k, int times)
 	/* The first time pays for what the others find in place. */
 	turn_both_ways(k);
 	while (times--)
-		turn(k, false);
+		turn(k);
 }
 
 static void measure_memory(const char *name, const struct knob *k)
@@ -1074,18 +1076,11 @@ static int measure_calls(void)
 	return count_single_switches();
 }
 
-static void turn_alone(const char *name, const struct knob *k, int times)
-{
-	current = name;
-	turn_both_ways(k);
-	while (times--)
-		turn(k, true);
-}
-
 static void measure_cpus(void)
 {
-	turn_alone("cpus", &tracer, CPUS_TURNS);
-	turn_alone("cpus-key", &key, 4 * CPUS_TURNS);
+	alone = true;
+	turn_often("cpus", &tracer, CPUS_TURNS);
+	turn_often("cpus-key", &key, 4 * CPUS_TURNS);
 }
 
 /* In user mode for ever, on a CPU that has nothing else to do. */

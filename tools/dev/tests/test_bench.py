@@ -176,7 +176,7 @@ class Judging(unittest.TestCase):
             + [(int(number), f"listening-{number}") for number in (*numbers, most)],
             list(events.cases),
         )
-        self.assertIn('turn_alone("cpus", &tracer', guest)
+        self.assertIn('turn_often("cpus", &tracer', guest)
         self.assertEqual(
             [f"cpus-{number}" for number in benchrows.CPUS], [c for _, c in cpus.cases]
         )
