@@ -308,6 +308,10 @@ class Printing(unittest.TestCase):
         found = bench.parse("tracer on 100\ntracer off 400\ntracer records 1000\n")
         self.assertEqual(found["tracer", "records_per_second"], [2 * 10**9])
 
+    def test_no_rate_is_told_of_a_switch_that_records_nothing(self):
+        found = bench.parse("tracer on 100\ntracer off 400\ntracer records 0\n")
+        self.assertNotIn(("tracer", "records_per_second"), found)
+
 
 class Files(unittest.TestCase):
     """bench.json, and COMPARE= of a later run."""
@@ -403,6 +407,17 @@ class Files(unittest.TestCase):
             ("function tracer, syncs on+off", "-", "-", "10", "12", "-", "-", "worse"),
         )
         self.assertEqual(self.row(self.found, now, "static key on")[-1], "")
+
+    def test_of_rates_more_is_better(self):
+        what = "listening: tracer, records per second"
+        slow, fast = (
+            {bench.BASE: {}, bench.SERIES: {("tracer-guarded", "records_per_second"): rates}}
+            for rates in ([50, 100], [50, 200])
+        )
+        self.assertEqual(
+            self.row(slow, fast, what), (what, "-", "-", "100", "200", "-", "-", "better")
+        )
+        self.assertEqual(self.row(fast, slow, what)[-1], "worse")
 
     def test_figures_and_page_are_left_and_another_run_is_compared_with(self):
         self.found[bench.SERIES]["sites", "functions"] = [12000]

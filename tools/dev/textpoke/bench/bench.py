@@ -83,7 +83,7 @@ def _awake(found):
 def _rates(found):
     """How many records of each switch perf gets in a second of it."""
     for (case, metric), values in found.items():
-        if metric == "records":
+        if metric == "records" and any(values):
             times = zip(found[case, "on"], found[case, "off"], strict=True)
             yield (case, "records_per_second"), [
                 round(records * 1e9 / (on + off)) for records, (on, off) in zip(values, times)
@@ -251,14 +251,23 @@ def figure(metric, value):
     return f"{value} kB" if metric in ("memory", "text", "data") else f"{value:g}"
 
 
-HEAD = ("what: min (median)", "base", "series", "ratio", "target", "")
+HEAD = ("what: best (median)", "base", "series", "ratio", "target", "")
+
+
+def _is_rate(metric):
+    return metric.endswith("_per_second")
+
+
+def _best(metric, values):
+    """The highest of rates, and the smallest of all else."""
+    return max(values) if _is_rate(metric) else min(values)
 
 
 def _cell(metric, values):
-    """The smallest and the median."""
+    """The best and the median."""
     if not values:
         return "-"
-    return f"{figure(metric, min(values))} ({figure(metric, median(values))})"
+    return f"{figure(metric, _best(metric, values))} ({figure(metric, median(values))})"
 
 
 def columns(rows):
@@ -418,11 +427,12 @@ def _then_and_now(row, then, now):
     key = (row.case, row.metric)
     found = [run[which].get(key, []) for which in (BASE, SERIES) for run in (then, now)]
     ratios = [_ratio(run[SERIES].get(key), run[BASE].get(key)) for run in (then, now)]
-    smallest = [min(values) if values else None for values in found]
-    word = _changed(*ratios) if all(ratios) else _changed(*smallest[2:])
+    best = [_best(row.metric, values) if values else None for values in found]
+    here = reversed(best[2:]) if _is_rate(row.metric) else best[2:]
+    word = _changed(*ratios) if all(ratios) else _changed(*here)
     return (
         row.what,
-        *(figure(row.metric, each) if values else "-" for each, values in zip(smallest, found)),
+        *(figure(row.metric, each) if values else "-" for each, values in zip(best, found)),
         *("-" if ratio is None else f"{ratio:.2f}" for ratio in ratios),
         word,
     )
