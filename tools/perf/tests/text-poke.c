@@ -1868,7 +1868,7 @@ static int put_unknown(struct text_poke_test *t, u64 ip, u8 el, int branches)
 /* How many branches are decoded as the thread's; -1 if perf does not say what it cannot decode */
 static int decoded_of_task(u64 ip, u8 el, int branches, int lost)
 {
-	const char *what = "before the records do, and there is no timestamp in between, 1 times";
+	const char *what = "1 times a thread is traced before its record, without a timestamp";
 	struct text_poke_test t;
 	int n = -1;
 
