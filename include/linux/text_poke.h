@@ -80,8 +80,9 @@
  * is new: no decoder has to guess.  This batch is called guarded.
  *
  * Two kinds of records are less exact.  Literals, which no CPU executes, are
- * written in b and recorded in d; a decoder may skip them.  Sites that cannot
- * trap are recorded in d and written in f, see arch_text_poke_trappable().
+ * written in b and recorded in d; a decoder may skip them.  The instruction
+ * behind a literal may be in the same record.  Sites that cannot trap are
+ * recorded in d and written in f, see arch_text_poke_trappable().
  *
  * A long batch takes these steps in waves of some thousand sites, one step
  * apart, so that a sync serves three waves: n waves take n + 2 syncs.  Traps

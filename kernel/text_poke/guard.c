@@ -100,31 +100,45 @@ static bool undo_pass(enum text_poke_pass pass, unsigned int i, unsigned int end
 	return false;
 }
 
-/* One record for every site from *@i to @end (step d). */
+/* A literal and the instruction behind it, which one record can hold. */
+static bool is_pair(const struct text_poke_site *site,
+		    const struct text_poke_site *next)
+{
+	return site->data && !next->data &&
+	       next->addr - site->addr + next->len <= TEXT_POKE_PAIR;
+}
+
+/* Record site @i, and the next one if they are a pair; return how many. */
+static unsigned int emit_record(unsigned int i, unsigned int end, bool reverse)
+{
+	struct text_poke_site *site = site_at(i), *next;
+
+	next = i + 1 < end ? site_at(i + 1) : NULL;
+	if (next && is_pair(site, next)) {
+		text_poke_record_pair(site, next, reverse);
+		text_poke_check_record(site);
+		text_poke_check_record(next);
+		return 2;
+	}
+	text_poke_record(site->addr, reverse ? site->new : site->old, site->len,
+			 reverse ? site->old : site->new, site->len);
+	text_poke_check_record(site);
+	return 1;
+}
+
+/* Records of the sites from *@i to @end (step d). */
 static void emit_records(unsigned int *i, unsigned int end)
 {
-	struct text_poke_site *site;
-
-	for (; *i < end; ++*i) {
-		site = site_at(*i);
-		text_poke_record(site->addr, site->old, site->len, site->new,
-				 site->len);
-		text_poke_check_record(site);
-	}
+	while (*i < end)
+		*i += emit_record(*i, end, false);
 	text_poke_tell();
 }
 
-/* The reversals of the records of the sites from @i to @end. */
+/* Records that say the reverse, of the sites from @i to @end. */
 static void emit_reversals(unsigned int i, unsigned int end)
 {
-	struct text_poke_site *site;
-
-	for (; i < end; i++) {
-		site = site_at(i);
-		text_poke_record(site->addr, site->new, site->len, site->old,
-				 site->len);
-		text_poke_check_record(site);
-	}
+	while (i < end)
+		i += emit_record(i, end, true);
 	text_poke_tell();
 }
 

@@ -118,11 +118,19 @@ extern u64 text_poke_arming_ns;
 
 /*
  * The number of records that perf is told of at once, at most.  As perf opens its
- * events they are 64 bytes each on every architecture, but for literals, which
- * are 72: one reservation of 4 KiB in the buffer, or little more.  Their stamp is
- * the same.
+ * events they are 64 bytes each on every architecture, so that this is one
+ * reservation of 4 KiB in the buffer; or 88 with a literal and its call, and then
+ * it is two.  The stamp of a reservation is the same.
  */
 #define TEXT_POKE_RECORDS 64U
+
+/*
+ * A literal and the instruction behind it share a record if they are no longer
+ * than this, with what is between them.  For a call that ftrace changes arm64 has
+ * the literal, a BTI, a move and the branch, 20 bytes; RISC-V the literal, an
+ * AUIPC and the JALR, 16 bytes.
+ */
+#define TEXT_POKE_PAIR 24U
 
 /* Pages of pointers, and how many are in one. */
 #define TEXT_POKE_INDEX		1024
@@ -204,9 +212,14 @@ void text_poke_record(const void *addr, const void *old, size_t old_len,
 #ifdef CONFIG_PERF_EVENTS
 bool text_poke_is_untold(void);
 void text_poke_tell(void);
+void text_poke_record_pair(const struct text_poke_site *literal,
+			   const struct text_poke_site *insn, bool reverse);
 #else
 static inline bool text_poke_is_untold(void) { return false; }
 static inline void text_poke_tell(void) { }
+static inline void text_poke_record_pair(const struct text_poke_site *literal,
+					 const struct text_poke_site *insn,
+					 bool reverse) { }
 #endif
 
 #ifdef CONFIG_TEXT_POKE_CATCH_UP

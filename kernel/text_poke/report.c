@@ -41,6 +41,12 @@ void text_poke_warn(const char *what, const void *where)
 static struct perf_text_poke untold[TEXT_POKE_RECORDS];
 static unsigned int nr_untold;
 
+/* The bytes of those that are pairs. */
+static struct text_poke_pair {
+	u8 old[TEXT_POKE_PAIR];
+	u8 new[TEXT_POKE_PAIR];
+} pairs[TEXT_POKE_RECORDS];
+
 /**
  * text_poke_is_untold - is there something that text_poke_tell() would tell of?
  *
@@ -77,6 +83,41 @@ static void keep(const void *addr, const void *old, size_t old_len,
 	};
 	if (nr_untold == TEXT_POKE_RECORDS)
 		text_poke_tell();
+}
+
+static void put_pair(u8 *to, const struct text_poke_site *literal,
+		     const u8 *value, const struct text_poke_site *insn,
+		     const u8 *bytes)
+{
+	size_t at = insn->addr - literal->addr;
+
+	memcpy(to, value, literal->len);
+	memcpy(to + literal->len, literal->addr + literal->len,
+	       at - literal->len);
+	memcpy(to + at, bytes, insn->len);
+}
+
+/**
+ * text_poke_record_pair - record a literal and the instruction behind it as one
+ * @literal:	a site
+ * @insn:	the next one, which ends no more than TEXT_POKE_PAIR bytes from there
+ * @reverse:	they become old again
+ *
+ * What is between them is no site of the batch, and stays as it is: others have
+ * to hold text_mutex to change it, and record that.
+ *
+ * Context: text_mutex held.  See text_poke_record().
+ */
+void text_poke_record_pair(const struct text_poke_site *literal,
+			   const struct text_poke_site *insn, bool reverse)
+{
+	struct text_poke_pair *pair = &pairs[nr_untold];
+	size_t len = insn->addr - literal->addr + insn->len;
+
+	put_pair(pair->old, literal, literal->old, insn, insn->old);
+	put_pair(pair->new, literal, literal->new, insn, insn->new);
+	text_poke_record(literal->addr, reverse ? pair->new : pair->old, len,
+			 reverse ? pair->old : pair->new, len);
 }
 #else
 static void keep(const void *addr, const void *old, size_t old_len,

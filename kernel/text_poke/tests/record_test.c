@@ -551,6 +551,156 @@ static void stamps_are_from_when_every_site_traps(struct kunit *test)
 	text_poke_arming_ns = arming_ns;
 }
 
+/**
+ * struct noted - a record as the core makes it
+ * @addr:	where the text changes
+ * @len:	how many bytes were there, and are now
+ * @old:	which were there
+ * @new:	which are there now
+ */
+static struct noted {
+	const void *addr;
+	size_t len;
+	u8 old[TEXT_POKE_PAIR];
+	u8 new[TEXT_POKE_PAIR];
+} noted[4];
+
+static unsigned int nr_noted;
+
+static void note_record(const void *addr, const void *old, size_t old_len,
+			const void *new, size_t new_len)
+{
+	struct noted *note = &noted[nr_noted++ % ARRAY_SIZE(noted)];
+
+	*note = (struct noted) { .addr = addr, .len = old_len };
+	if (old_len != new_len || old_len > TEXT_POKE_PAIR)
+		return;
+	memcpy(note->old, old, old_len);
+	memcpy(note->new, new, new_len);
+}
+
+/* The unit whose store fails; neither a trap nor a literal is like it. */
+static const u8 *refused;
+
+static int refusing_store(void *alias, const void *bytes, size_t len)
+{
+	if (refused && len == TEXT_POKE_UNIT && !memcmp(bytes, refused, len))
+		return -EFAULT;
+	return copy_to_kernel_nofault(alias, bytes, len);
+}
+
+/* Change a literal in field 0, and the instruction in field @i. */
+static int poke_behind(unsigned int i, u64 value, const u8 *old, const u8 *new)
+{
+	int ret;
+
+	nr_noted = 0;
+	ret = text_poke_batch_add_data(field_addr(0), NULL, &value,
+				       sizeof(value));
+	if (!ret)
+		ret = text_poke_batch_add(field_addr(i), old, new, LEN, NULL);
+	if (!ret)
+		return text_poke_batch_finish();
+	text_poke_batch_cancel();
+	return ret;
+}
+
+/* From the literal to where field @i ends. */
+static size_t behind(unsigned int i)
+{
+	return field_addr(i) + LEN - field_addr(0);
+}
+
+/* The record says that a piece of the text @from has become that of @to. */
+static void expect_noted(struct kunit *test, const struct noted *note,
+			 const u8 *from, const u8 *to)
+{
+	size_t at = note->addr - field_addr(0);
+
+	KUNIT_EXPECT_MEMEQ(test, note->old, from + at, note->len);
+	KUNIT_EXPECT_MEMEQ(test, note->new, to + at, note->len);
+}
+
+/* One record of both, or one of each; @from is where it is in noted[]. */
+static void expect_pair(struct kunit *test, unsigned int from, unsigned int i,
+			const u8 *old, const u8 *new)
+{
+	const struct noted *note = &noted[from];
+	bool paired = behind(i) <= TEXT_POKE_PAIR;
+
+	KUNIT_EXPECT_PTR_EQ(test, note->addr, field_addr(0));
+	KUNIT_EXPECT_EQ(test, note->len, paired ? behind(i) : sizeof(u64));
+	expect_noted(test, note, old, new);
+	if (paired)
+		return;
+	KUNIT_EXPECT_PTR_EQ(test, note[1].addr, field_addr(i));
+	KUNIT_EXPECT_EQ(test, note[1].len, LEN);
+	expect_noted(test, note + 1, old, new);
+}
+
+#define FIRST_BEHIND	2
+#define LAST_BEHIND	8
+#define BEHIND_MAX	((LAST_BEHIND + 1) * LEN)
+
+/* Fields 0 to LAST_BEHIND before a change, and after it. */
+static u8 text_before[BEHIND_MAX], text_after[BEHIND_MAX];
+
+/* A change, and one back. */
+static void expect_records_behind(struct kunit *test, unsigned int i,
+				  const u8 *nop, const u8 *branch)
+{
+	unsigned int nr = behind(i) <= TEXT_POKE_PAIR ? 1 : 2;
+	u64 value;
+
+	memcpy(&value, field_addr(0), sizeof(value));
+	memcpy(text_before, field_addr(0), BEHIND_MAX);
+	KUNIT_EXPECT_EQ(test, 0, poke_behind(i, ~value, nop, branch));
+	memcpy(text_after, field_addr(0), BEHIND_MAX);
+	KUNIT_EXPECT_EQ(test, nr_noted, nr);
+	expect_pair(test, 0, i, text_before, text_after);
+
+	KUNIT_EXPECT_EQ(test, 0, poke_behind(i, value, branch, nop));
+	KUNIT_EXPECT_EQ(test, nr_noted, nr);
+	expect_pair(test, 0, i, text_after, text_before);
+	KUNIT_EXPECT_MEMEQ(test, field_addr(0), text_before, BEHIND_MAX);
+}
+
+/* The branch cannot be stored: the change is taken back. */
+static void expect_reversal_behind(struct kunit *test, unsigned int i,
+				   const u8 *nop, const u8 *branch)
+{
+	unsigned int nr = behind(i) <= TEXT_POKE_PAIR ? 1 : 2;
+	u64 value;
+
+	memcpy(&value, field_addr(0), sizeof(value));
+	refused = branch;
+	KUNIT_EXPECT_EQ(test, -EFAULT, poke_behind(i, ~value, nop, branch));
+	refused = NULL;
+	KUNIT_EXPECT_EQ(test, nr_noted, 2 * nr);
+	expect_pair(test, 0, i, text_before, text_after);
+	expect_pair(test, nr, i, text_after, text_before);
+	KUNIT_EXPECT_MEMEQ(test, field_addr(0), text_before, BEHIND_MAX);
+}
+
+static void a_literal_and_the_next_instruction_share_a_record(struct kunit *test)
+{
+	u8 nop[LEN], branch[LEN];
+	unsigned int i;
+
+	text_poke_test_nop(nop);
+	text_poke_test_jump(branch, field_addr(0), field_addr(1));
+	text_poke_test_listen(test);
+	guard(own_pokes)();
+	text_poke_test_record(note_record);
+	text_poke_test_store(refusing_store);
+	for (i = FIRST_BEHIND; i <= LAST_BEHIND; i++) {
+		expect_records_behind(test, i, nop, branch);
+		expect_reversal_behind(test, i, nop, branch);
+	}
+	text_poke_test_store(NULL);
+	text_poke_test_record(NULL);
+}
+
 /* An event of CPU 0 is this CPU's own: the clocks of others may differ. */
 static int record_init(struct kunit *test)
 {
@@ -574,6 +724,7 @@ static struct kunit_case record_cases[] = {
 	KUNIT_CASE(too_long_ones_are_lost_alone),
 	KUNIT_CASE(other_cpus_are_told_of_all),
 	KUNIT_CASE(stamps_are_from_when_every_site_traps),
+	KUNIT_CASE(a_literal_and_the_next_instruction_share_a_record),
 	{}
 };
 

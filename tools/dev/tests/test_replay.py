@@ -199,5 +199,28 @@ class Kcore(unittest.TestCase):
             replay.kcore_text(io.BytesIO(elf("<", BASE, bytes(16))), BASE + 8, 16)
 
 
+class Sites(unittest.TestCase):
+    """A literal and the instruction behind it share a record."""
+
+    def test_each_has_its_own_bytes_and_its_own_place(self):
+        both = Poke(7, BASE, b"L" * 8 + b"move" + NOP, b"M" * 8 + b"move" + branch(3), "f-0x8", 1)
+        self.assertEqual(
+            both.sites(),
+            [
+                Poke(7, BASE, b"L" * 8, b"M" * 8, "f-0x8", 1),
+                Poke(7, BASE + 12, NOP, branch(3), "", 1),
+            ],
+        )
+
+    def test_both_count(self):
+        both = Poke(7, BASE, b"L" * 8 + NOP, b"M" * 8 + branch(3))
+        self.assertEqual(replay.count_sites([both, both.reversed()]), 2)
+
+    def test_any_other_record_is_of_one_site(self):
+        for old, new in ((NOP, branch(3)), (b"L" * 8, b"M" * 8), (b"", NOP * 16), (NOP * 16, b"")):
+            alone = Poke(7, BASE, old, new)
+            self.assertEqual(alone.sites(), [alone])
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -114,7 +114,7 @@ def figures(pokes, lost, header):
     release = re.search(r"^# os release : (.+)", header, re.M)
     return [
         f"kernel {release[1] if release else 'unknown'}",
-        f"records {len(pokes)}, sites {len({poke.addr for poke in pokes})}, lost {lost}",
+        f"records {len(pokes)}, sites {replay.count_sites(pokes)}, lost {lost}",
     ]
 
 

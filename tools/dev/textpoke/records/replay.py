@@ -15,7 +15,7 @@ each byte that it touches must be one of the values the byte had meanwhile.
 
 import re
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 HEAD = re.compile(
     r"(?:\[(?P<cpu>\d+)\]\s+)?(?P<seconds>\d+)\.(?P<nanos>\d{9}):\s+"
@@ -23,6 +23,10 @@ HEAD = re.compile(
     r"\s+(?P<symbol>.*?)\s*old len (?P<old>\d+) new len (?P<new>\d+)$"
 )
 BYTES = re.compile(r"^\s+(?P<which>Old|New) bytes:(?P<bytes>(?: [0-9a-f]{2})+)\s*$")
+# Bytes of a literal, and of the instruction behind it, which may share a record.
+LITERAL = 8
+CALL = 4
+
 LOST = re.compile(r"PERF_RECORD_LOST\s+lost (?P<count>\d+)$")
 
 
@@ -43,6 +47,21 @@ class Poke:
 
     def reversed(self):
         return Poke(self.time, self.addr, self.new, self.old, self.symbol, self.cpu)
+
+    def sites(self):
+        """A literal and the instruction behind it, if the record is of both; else the record."""
+        if not LITERAL < len(self.old) == len(self.new):
+            return [self]
+        at = len(self.old) - CALL
+        return [
+            replace(self, old=self.old[:LITERAL], new=self.new[:LITERAL]),
+            replace(self, addr=self.addr + at, old=self.old[at:], new=self.new[at:], symbol=""),
+        ]
+
+
+def count_sites(pokes):
+    """At how many sites text has changed."""
+    return len({site.addr for poke in pokes for site in poke.sites()})
 
 
 @dataclass(frozen=True)
@@ -209,7 +228,7 @@ def judge(start, end, pokes, lost, workload_began, end_began, end_ended):
     late = [p for p in pokes if end_began <= p.time <= end_ended]
     result = Result(
         records=len(pokes),
-        sites=len({p.addr for p in pokes}),
+        sites=count_sites(pokes),
         lost=lost,
         outside=sum(not start.holds(p) for p in pokes),
         changed=end.changed_from(start),

@@ -129,10 +129,10 @@ class Listing:
 
     kinds = {kind: what for kind, what, _ in KINDS}
 
-    def __init__(self, pokes, symbols, arch):
+    def __init__(self, records, symbols, arch):
         self.symbols = symbols
-        self.shown = disasm.disassemble([code for p in pokes for code in (p.old, p.new)], arch)
-        self.pokes = pokes
+        self.pokes = [site for record in records for site in record.sites()]
+        self.shown = disasm.disassemble([code for p in self.pokes for code in (p.old, p.new)], arch)
 
     def instruction(self, code, addr):
         return disasm.show(self.shown[code], addr, self.symbols)
@@ -153,7 +153,7 @@ class Listing:
         return "calls" if old.call or new.call else "branches"
 
     def full(self):
-        """Every record, in order of time."""
+        """Every change that is recorded, in order of time."""
         return [f"{p.time // 10**9:6d}.{p.time % 10**9:09d}  {self.line(p)}" for p in self.pokes]
 
     def sites(self, kind):
@@ -177,7 +177,7 @@ class Listing:
             ]
             hidden = len(shown) - 2 * most if most else 0
             lines.append(
-                f"{kind} ({what}): {len(sites)} sites, {sum(count for _, count in sites)} records"
+                f"{kind} ({what}): {len(sites)} sites, {sum(count for _, count in sites)} changes"
             )
             lines += (
                 shown[:most] + [f"  ... {hidden} more ..."] + shown[-most:]

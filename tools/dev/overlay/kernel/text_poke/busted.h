@@ -70,6 +70,7 @@ enum text_poke_busted {
 	TEXT_POKE_BUSTED_RECORD_SWAPPED,	/* old for new */
 	TEXT_POKE_BUSTED_RECORD_SHORT,	/* without the last byte */
 	TEXT_POKE_BUSTED_RECORD_MOVED,	/* by a unit */
+	TEXT_POKE_BUSTED_RECORD_PAIR,	/* its old literal is what is there */
 
 	/* Rollback. */
 	TEXT_POKE_BUSTED_NO_UNDO,
