@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # CPUs are synchronised once per direct batch, however many sites it has, and
 # per guarded batch three times plus once per 3072 sites, and twice more for
-# every 12288. Each site has a record, and ftrace's literals share those of the
-# calls behind them. Slow machines arm fewer sites at a time, so they are given as
-# long as it takes.
+# every 12288, each of which has a record. Slow machines arm fewer sites at a
+# time, so they are given as long as it takes. ftrace's literals share the records
+# of the calls behind them.
 
 cd "$(dirname "$0")" || exit 1
 . ./counters.sh
