@@ -153,7 +153,7 @@ void text_poke_check_begin(const struct text_poke_queue *batch, bool guarded,
 	checked.listening = listening;
 	checked.undoing = false;
 	expect_mutex(first_addr());
-	expect_at(guarded || !listening, "unguarded although somebody listens",
+	expect_at(guarded || !listening, "unguarded although an event listens",
 		  first_addr());
 	for (i = 0; i < batch->nr; i++) {
 		site_at(i)->stage = STAGE_IDLE;

@@ -111,15 +111,15 @@ static void wait_busily(u32 ms)
 }
 
 /**
- * text_poke_dawdle - let something take long
+ * text_poke_delay - let something take long
  *
  * A test that wants to know when has a stub of its own.
  *
  * Context: Process context, preemption may be off.
  */
-void text_poke_dawdle(void)
+void text_poke_delay(void)
 {
-	KUNIT_STATIC_STUB_REDIRECT(text_poke_dawdle);
+	KUNIT_STATIC_STUB_REDIRECT(text_poke_delay);
 
 	wait_busily(READ_ONCE(fail_text_poke.delay));
 }

@@ -32,7 +32,7 @@ enum text_poke_fault {
 bool text_poke_should_fail(enum text_poke_fault point);
 void text_poke_plan_stores(unsigned int nr);
 bool text_poke_store_fails(void);
-void text_poke_dawdle(void);
+void text_poke_delay(void);
 void text_poke_fail_at(enum text_poke_fault point, unsigned int after);
 void text_poke_fail_from(enum text_poke_fault point, unsigned int after);
 void text_poke_fail_always(enum text_poke_fault point);
@@ -51,7 +51,7 @@ static inline bool text_poke_store_fails(void)
 	return false;
 }
 
-static inline void text_poke_dawdle(void) { }
+static inline void text_poke_delay(void) { }
 static inline void text_poke_fail_at(enum text_poke_fault point,
 				     unsigned int after) { }
 static inline void text_poke_fail_for(const struct task_struct *task) { }

@@ -76,7 +76,7 @@ static void sync_cpus(void)
 {
 	text_poke_stats.syncs++;
 	if (text_poke_should_fail(TEXT_POKE_FAULT_SYNC))
-		text_poke_dawdle();
+		text_poke_delay();
 	text_poke_check_sync_begin();
 	arch_text_poke_sync();
 	text_poke_check_sync_end();

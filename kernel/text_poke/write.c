@@ -262,7 +262,7 @@ static int write_window(enum text_poke_pass pass, unsigned int *i,
 void text_poke_rest(void)
 {
 	if (text_poke_should_fail(TEXT_POKE_FAULT_REST))
-		text_poke_dawdle();
+		text_poke_delay();
 	cond_resched();
 }
 

@@ -235,11 +235,11 @@ static void no_cpu_goes_meanwhile(struct kunit *test)
 	init_completion(&cpu_came_and_went);
 	unplug_error = -ENOMEM;
 	unplugged = 0;
-	kunit_activate_static_stub(test, text_poke_dawdle, wait_for_unplug);
+	kunit_activate_static_stub(test, text_poke_delay, wait_for_unplug);
 	text_poke_fail_always(TEXT_POKE_FAULT_REST);
 	KUNIT_EXPECT_EQ(test, 0, poke(BPF_MOD_CALL, NULL, FIRST));
 	text_poke_fail_no_more();
-	kunit_deactivate_static_stub(test, text_poke_dawdle);
+	kunit_deactivate_static_stub(test, text_poke_delay);
 	KUNIT_ASSERT_NE(test, unplugged, 0);
 	KUNIT_EXPECT_FALSE(test, went_meanwhile);
 	wait_for_completion(&cpu_came_and_went);

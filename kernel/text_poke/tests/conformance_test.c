@@ -83,7 +83,7 @@ static bool is_emulated(const struct insn *insn)
 	return !insn->ret && !insn->foreign && !insn->ool;
 }
 
-static void decoder_knows_what_can_be_acted_as(struct kunit *test)
+static void decoder_knows_what_can_be_emulated(struct kunit *test)
 {
 	struct text_poke_site site;
 	const struct insn *insn;
@@ -286,8 +286,8 @@ static bool hit(const struct text_poke_site *site, struct pt_regs *regs)
  * included, and the stack.  Both get the same stack, since its address is one
  * of the registers.
  */
-static bool acts_as(const struct text_poke_site *site, const u8 *insn,
-		    size_t len)
+static bool emulates(const struct text_poke_site *site, const u8 *insn,
+		     size_t len)
 {
 	u8 before[STACK], want_stack[STACK], stack[STACK] __aligned(16);
 	struct pt_regs want, got;
@@ -304,7 +304,7 @@ static bool acts_as(const struct text_poke_site *site, const u8 *insn,
 	       !memcmp(want_stack, stack, STACK);
 }
 
-static void handler_acts_as_the_manual_says(struct kunit *test)
+static void handler_emulates_as_the_manual_says(struct kunit *test)
 {
 	struct text_poke_site site;
 	const struct insn *insn;
@@ -316,14 +316,14 @@ static void handler_acts_as_the_manual_says(struct kunit *test)
 			continue;
 		for (i = 0; i < TRIES; i++)
 			KUNIT_EXPECT_TRUE_MSG(test,
-					      acts_as(&site, insn->bytes,
-						      insn->len),
+					      emulates(&site, insn->bytes,
+						       insn->len),
 					      "%s", insn->name);
 	}
 }
 
 /* A caller may ask for another instruction to be emulated than the new one. */
-static void handler_acts_as_it_is_told(struct kunit *test)
+static void handler_emulates_as_it_is_told(struct kunit *test)
 {
 	struct text_poke_site site;
 	const struct insn *new, *told;
@@ -336,8 +336,8 @@ static void handler_acts_as_it_is_told(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, 0, prepare(&site, NULL, new,
 							 told->bytes));
 			KUNIT_EXPECT_TRUE_MSG(test,
-					      acts_as(&site, told->bytes,
-						      told->len),
+					      emulates(&site, told->bytes,
+						       told->len),
 					      "%s for %s", told->name,
 					      new->name);
 		}
@@ -355,7 +355,7 @@ static bool reference_knows(const struct insn *insn)
 }
 
 /* Whatever the decoder takes, it takes for what the manual says it is. */
-static void handler_acts_as_random_instructions(struct kunit *test)
+static void handler_emulates_random_instructions(struct kunit *test)
 {
 	struct text_poke_site site;
 	struct insn insn = {};
@@ -372,8 +372,8 @@ static void handler_acts_as_random_instructions(struct kunit *test)
 		KUNIT_ASSERT_EQ_MSG(test, taken, reference_knows(&insn), "%*ph",
 				    insn.len, insn.bytes);
 		if (taken)
-			KUNIT_ASSERT_TRUE_MSG(test, acts_as(&site, insn.bytes,
-							    insn.len),
+			KUNIT_ASSERT_TRUE_MSG(test, emulates(&site, insn.bytes,
+							     insn.len),
 					      "%*ph", insn.len, insn.bytes);
 		known += taken;
 	}
@@ -880,7 +880,7 @@ static void conformance_exit(struct kunit *test)
 }
 
 static struct kunit_case conformance_cases[] = {
-	KUNIT_CASE(decoder_knows_what_can_be_acted_as),
+	KUNIT_CASE(decoder_knows_what_can_be_emulated),
 	KUNIT_CASE(only_what_could_be_put_there_may_go),
 	KUNIT_CASE(cut_off_instructions_are_refused),
 	KUNIT_CASE(misaligned_sites_are_refused),
@@ -890,9 +890,9 @@ static struct kunit_case conformance_cases[] = {
 	KUNIT_CASE(passed_traps_are_those_of_their_owner),
 	KUNIT_CASE(traps_are_told_from_anything_else),
 	KUNIT_CASE(traps_say_where_they_are),
-	KUNIT_CASE(handler_acts_as_the_manual_says),
-	KUNIT_CASE(handler_acts_as_it_is_told),
-	KUNIT_CASE(handler_acts_as_random_instructions),
+	KUNIT_CASE(handler_emulates_as_the_manual_says),
+	KUNIT_CASE(handler_emulates_as_it_is_told),
+	KUNIT_CASE(handler_emulates_random_instructions),
 	KUNIT_CASE(handler_leaves_passed_traps_alone),
 #ifdef CONFIG_HAVE_TEXT_POKE_SLOTS
 	KUNIT_CASE(slots_hold_the_instruction_and_a_trap),

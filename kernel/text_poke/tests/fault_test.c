@@ -294,10 +294,7 @@ static int poke_both(const void *old, const void *new)
 	ret = text_poke_batch_add(site_addr(), old, new, LEN, NULL);
 	if (!ret)
 		ret = text_poke_batch_add(far, far_old, far_new, LEN, NULL);
-	if (!ret)
-		return text_poke_batch_finish();
-	text_poke_batch_cancel();
-	return ret;
+	return finish_or_cancel(ret);
 }
 
 static int poke_in_moments(struct kunit *test, const void *old, const void *new)
@@ -306,12 +303,12 @@ static int poke_in_moments(struct kunit *test, const void *old, const void *new)
 	int ret;
 
 	text_poke_arming_ns = 0;
-	kunit_activate_static_stub(test, text_poke_dawdle, a_moment);
+	kunit_activate_static_stub(test, text_poke_delay, a_moment);
 	text_poke_fail_always(plugging.guarded ? TEXT_POKE_FAULT_REST :
 						 TEXT_POKE_FAULT_SYNC);
 	ret = poke_both(old, new);
 	text_poke_fail_no_more();
-	kunit_deactivate_static_stub(test, text_poke_dawdle);
+	kunit_deactivate_static_stub(test, text_poke_delay);
 	text_poke_arming_ns = arming_ns;
 	return ret;
 }

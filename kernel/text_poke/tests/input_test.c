@@ -79,7 +79,7 @@ static const struct bad_input inputs[] = {
 	{ "no instruction", .len = LEN, .error = -EINVAL },
 	{ "other old bytes", .old = jump, .new = jump, .len = LEN,
 	  .error = -EILSEQ },
-	{ "what nobody can act as", .old = nop, .new = odd, .len = LEN,
+	{ "what nothing can emulate", .old = nop, .new = odd, .len = LEN,
 	  .error = -EOPNOTSUPP },
 	{ "BUG()", .at = &bug, .new = nop, .len = LEN, .error = -EINVAL },
 	{ "a probe of BUG()", .at = &bug, .new = TEXT_POKE_TEST_PROBE,

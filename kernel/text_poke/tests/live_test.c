@@ -398,7 +398,7 @@ static bool changes_directly(void)
 static void direct_changes_are_seen_at_once(struct kunit *test)
 {
 	if (!changes_directly())
-		kunit_skip(test, "somebody listens, or the architecture guards");
+		kunit_skip(test, "an event listens, or the architecture guards");
 	change_under_fire(test, false);
 }
 

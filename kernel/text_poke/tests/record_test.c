@@ -496,10 +496,7 @@ static int poke_sites(const void *old, const void *new)
 	first_unit = 0;
 	for (i = 0; !ret && i < SITES; i++)
 		ret = text_poke_batch_add(field_addr(i), old, new, LEN, NULL);
-	if (!ret)
-		return text_poke_batch_finish();
-	text_poke_batch_cancel();
-	return ret;
+	return finish_or_cancel(ret);
 }
 
 /* A record for the site, from after the last trap to before the first tail. */
@@ -599,16 +596,19 @@ static int poke_behind(unsigned int i, u64 value, const u8 *old, const u8 *new)
 				       sizeof(value));
 	if (!ret)
 		ret = text_poke_batch_add(field_addr(i), old, new, LEN, NULL);
-	if (!ret)
-		return text_poke_batch_finish();
-	text_poke_batch_cancel();
-	return ret;
+	return finish_or_cancel(ret);
 }
 
 /* From the literal to where field @i ends. */
 static size_t behind(unsigned int i)
 {
 	return field_addr(i) + LEN - field_addr(0);
+}
+
+/* How many records the two come to. */
+static unsigned int records_behind(unsigned int i)
+{
+	return behind(i) <= TEXT_POKE_PAIR ? 1 : 2;
 }
 
 /* The record says that a piece of the text @from has become that of @to. */
@@ -626,7 +626,7 @@ static void expect_pair(struct kunit *test, unsigned int from, unsigned int i,
 			const u8 *old, const u8 *new)
 {
 	const struct noted *note = &noted[from];
-	bool paired = behind(i) <= TEXT_POKE_PAIR;
+	bool paired = records_behind(i) == 1;
 
 	KUNIT_EXPECT_PTR_EQ(test, note->addr, field_addr(0));
 	KUNIT_EXPECT_EQ(test, note->len, paired ? behind(i) : sizeof(u64));
@@ -649,7 +649,7 @@ static u8 text_before[BEHIND_MAX], text_after[BEHIND_MAX];
 static void expect_records_behind(struct kunit *test, unsigned int i,
 				  const u8 *nop, const u8 *branch)
 {
-	unsigned int nr = behind(i) <= TEXT_POKE_PAIR ? 1 : 2;
+	unsigned int nr = records_behind(i);
 	u64 value;
 
 	memcpy(&value, field_addr(0), sizeof(value));
@@ -669,7 +669,7 @@ static void expect_records_behind(struct kunit *test, unsigned int i,
 static void expect_reversal_behind(struct kunit *test, unsigned int i,
 				   const u8 *nop, const u8 *branch)
 {
-	unsigned int nr = behind(i) <= TEXT_POKE_PAIR ? 1 : 2;
+	unsigned int nr = records_behind(i);
 	u64 value;
 
 	memcpy(&value, field_addr(0), sizeof(value));

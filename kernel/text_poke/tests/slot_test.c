@@ -159,10 +159,7 @@ static int poke_field(unsigned int nr, const void *old, const void *new)
 	for (i = 0; !ret && i < nr; i++)
 		ret = text_poke_batch_add(field_addr(i), old,
 					  new, LEN, NULL);
-	if (!ret)
-		return text_poke_batch_finish();
-	text_poke_batch_cancel();
-	return ret;
+	return finish_or_cancel(ret);
 }
 
 /* All slots are in one page; a batch is not written in parts. */

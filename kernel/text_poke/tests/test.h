@@ -72,6 +72,15 @@ static inline int poke(void *addr, const void *old, const void *new, size_t len)
 	return text_poke_single(addr, old, new, len, NULL);
 }
 
+/* Write what is queued, unless adding to it has failed with @ret. */
+static inline int finish_or_cancel(int ret)
+{
+	if (!ret)
+		return text_poke_batch_finish();
+	text_poke_batch_cancel();
+	return ret;
+}
+
 /* Put there what no CPU executes meanwhile, whatever the core says of what is. */
 static inline int put_unasked(void *addr, const void *bytes, size_t len)
 {

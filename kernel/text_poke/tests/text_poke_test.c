@@ -93,7 +93,7 @@ static bool exchanged_directly(void)
 static void skip_unless_direct(struct kunit *test)
 {
 	if (perf_text_poke_enabled())
-		kunit_skip(test, "somebody else listens");
+		kunit_skip(test, "another event listens");
 	if (!exchanged_directly())
 		kunit_skip(test, "every change is guarded here");
 }
@@ -160,7 +160,7 @@ static void expect_effects(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, text_poke_test_fn(), 1);
 }
 
-static void direct_when_nobody_listens(struct kunit *test)
+static void direct_when_no_event_listens(struct kunit *test)
 {
 	skip_unless_direct(test);
 	expect_effects(test);
@@ -174,7 +174,7 @@ static void direct_when_nobody_listens(struct kunit *test)
 static void guarded_without_records_when_it_must_be(struct kunit *test)
 {
 	if (perf_text_poke_enabled())
-		kunit_skip(test, "somebody else listens");
+		kunit_skip(test, "another event listens");
 	if (exchanged_directly())
 		kunit_skip(test, "changes are direct here");
 
@@ -185,7 +185,7 @@ static void guarded_without_records_when_it_must_be(struct kunit *test)
 }
 
 /* Per batch: syncs after the traps, after the records and after the units. */
-static void guarded_when_somebody_listens(struct kunit *test)
+static void guarded_when_an_event_listens(struct kunit *test)
 {
 	listen(test);
 	expect_effects(test);
@@ -284,20 +284,11 @@ static void unencodable_branches_are_refused(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, nothing_happened());
 }
 
-static void instructions_nobody_can_act_as_are_refused(struct kunit *test)
+static void instructions_nothing_can_emulate_are_refused(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP,
 			poke(site_addr(), insns.nop, insns.odd, LEN));
 	KUNIT_EXPECT_TRUE(test, nothing_happened());
-}
-
-/* Write what is queued, unless adding to it has failed with @ret. */
-static int finish_or_cancel(int ret)
-{
-	if (!ret)
-		return text_poke_batch_finish();
-	text_poke_batch_cancel();
-	return ret;
 }
 
 static int poke_pair(void *a, void *b)
@@ -422,7 +413,7 @@ static void literals_need_no_guard(struct kunit *test)
 	unsigned long old;
 
 	if (perf_text_poke_enabled())
-		kunit_skip(test, "somebody else listens");
+		kunit_skip(test, "another event listens");
 
 	memcpy(&old, addr, sizeof(old));
 	KUNIT_EXPECT_EQ(test, 0, poke_literal(addr, &old, ~old, sizeof(old)));
@@ -973,7 +964,7 @@ static void check_emulation(struct kunit *test, const void *insn, void *to,
 		KUNIT_EXPECT_TRUE(test, text_poke_test_not_called(&regs));
 }
 
-static void handler_acts_as_the_new_instruction(struct kunit *test)
+static void handler_emulates_the_new_instruction(struct kunit *test)
 {
 	check_emulation(test, insns.nop, site_addr() + LEN, false);
 	check_emulation(test, insns.jump, text_poke_test_target, false);
@@ -1156,7 +1147,7 @@ static void listeners_do_not_wait_for_the_mutex(struct kunit *test)
 }
 
 /* Such a trap is a bug elsewhere, and has to reach the kernel's own handler. */
-static void traps_of_nobody_are_not_handled(struct kunit *test)
+static void traps_of_no_site_are_not_handled(struct kunit *test)
 {
 	struct pt_regs regs = {};
 	u8 trap[LEN] __aligned(8);
@@ -1336,9 +1327,9 @@ static void text_poke_test_exit(struct kunit *test)
 }
 
 static struct kunit_case text_poke_cases[] = {
-	KUNIT_CASE(direct_when_nobody_listens),
+	KUNIT_CASE(direct_when_no_event_listens),
 	KUNIT_CASE(guarded_without_records_when_it_must_be),
-	KUNIT_CASE(guarded_when_somebody_listens),
+	KUNIT_CASE(guarded_when_an_event_listens),
 	KUNIT_CASE(guarded_batches_go_step_by_step),
 	KUNIT_CASE(wrong_old_bytes_change_nothing),
 	KUNIT_CASE(unknown_old_bytes_are_read),
@@ -1349,7 +1340,7 @@ static struct kunit_case text_poke_cases[] = {
 	KUNIT_CASE(early_pokes_outside_text_are_refused),
 	KUNIT_CASE(early_pokes_of_live_text_are_refused),
 	KUNIT_CASE(unencodable_branches_are_refused),
-	KUNIT_CASE(instructions_nobody_can_act_as_are_refused),
+	KUNIT_CASE(instructions_nothing_can_emulate_are_refused),
 #ifdef TEXT_POKE_TEST_NOTRAP
 	KUNIT_CASE(sites_that_cannot_trap_are_exchanged),
 #endif
@@ -1372,14 +1363,14 @@ static struct kunit_case text_poke_cases[] = {
 	KUNIT_CASE(failed_groups_take_those_before_them_back),
 	KUNIT_CASE(failed_rollbacks_keep_the_traps_served),
 	KUNIT_CASE(batches_work_after_a_rollback),
-	KUNIT_CASE(handler_acts_as_the_new_instruction),
+	KUNIT_CASE(handler_emulates_the_new_instruction),
 	KUNIT_CASE(handler_acts_at_both_ends_of_the_range),
 	KUNIT_CASE(handler_finds_every_site_and_no_other),
 	KUNIT_CASE(traps_are_told_with_their_site),
 	KUNIT_CASE(retiring_waits_for_handlers),
 	KUNIT_CASE(listeners_wait_for_the_batch),
 	KUNIT_CASE(listeners_do_not_wait_for_the_mutex),
-	KUNIT_CASE(traps_of_nobody_are_not_handled),
+	KUNIT_CASE(traps_of_no_site_are_not_handled),
 	KUNIT_CASE(vanished_traps_are_executed_again),
 	KUNIT_CASE(rereads_are_bounded),
 	KUNIT_CASE_SLOW(other_cpus_see_old_or_new),

@@ -112,7 +112,7 @@ static struct task_struct **readers;
 static int nr_readers;
 static struct task_struct **pokers;
 static struct task_struct *fifo_reader, *nmi_sender, *listener, *prober;
-static struct task_struct *site_prober, *stopper, *plugger, *teller;
+static struct task_struct *site_prober, *stopper, *onoff, *teller;
 
 /* All that change text or CPUs do so with it held, unless @hold is set. */
 static DECLARE_RWSEM(calm);
@@ -500,16 +500,16 @@ static void plug_out_and_in(struct torture_random_state *rand)
 	acted();
 }
 
-static int torture_plugger(void *unused)
+static int torture_hotplug(void *unused)
 {
 	DEFINE_TORTURE_RANDOM(rand);
 
 	do {
 		plug_out_and_in(&rand);
 		torture_hrtimeout_jiffies(onoff_interval, &rand);
-		stutter_wait("torture_plugger");
+		stutter_wait("torture_hotplug");
 	} while (!torture_must_stop());
-	torture_kthread_stopping("torture_plugger");
+	torture_kthread_stopping("torture_hotplug");
 	return 0;
 }
 
@@ -721,7 +721,7 @@ static int start_others(void)
 	if (!ret)
 		ret = torture_create_kthread(torture_stopper, NULL, stopper);
 	if (!ret && plugs())
-		ret = torture_create_kthread(torture_plugger, NULL, plugger);
+		ret = torture_create_kthread(torture_hotplug, NULL, onoff);
 	if (!ret && stat_interval > 0)
 		ret = torture_create_kthread(torture_teller, NULL, teller);
 	return ret;
@@ -748,7 +748,7 @@ static void stop_threads(void)
 	int i;
 
 	torture_stop_kthread(torture_teller, teller);
-	torture_stop_kthread(torture_plugger, plugger);
+	torture_stop_kthread(torture_hotplug, onoff);
 	torture_stop_kthread(torture_stopper, stopper);
 	torture_stop_kthread(torture_site_prober, site_prober);
 	torture_stop_kthread(torture_prober, prober);

@@ -215,7 +215,7 @@ static void register_and_unregister(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, site_is_nop());
 }
 
-static void probes_that_stay_harm_nobody(struct kunit *test)
+static void probes_that_stay_do_no_harm(struct kunit *test)
 {
 	struct kprobe probe = probe_of_site(true);
 
@@ -396,7 +396,7 @@ static struct kunit_case user_cases[] = {
 #endif
 	KUNIT_CASE(jump_labels_are_caught_up_with),
 #ifdef CONFIG_KPROBES
-	KUNIT_CASE(probes_that_stay_harm_nobody),
+	KUNIT_CASE(probes_that_stay_do_no_harm),
 	KUNIT_CASE(probes_that_cannot_be_armed_are_refused),
 	KUNIT_CASE(probes_that_cannot_be_disabled_stay_enabled),
 	KUNIT_CASE(disabled_probes_stay_disabled),

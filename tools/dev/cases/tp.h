@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the cases share: files, symbols, a listener for text pokes, a replay of its records over
+ * What the cases share: files, symbols, an event that listens to text pokes, a replay of its records over
  * the kernel's text, load, and a look at what the kernel has said.
  *
  * A case ends with done() or skip(): its exit status is 0 (pass), 1 (fail) or 4 (skip), and its
@@ -179,7 +179,7 @@ static inline void flip_key(int times)
 		put(SCHEDSTATS, "%d", !(i & 1));
 }
 
-/* The listener */
+/* The event that listens */
 
 /* A record of a text poke or of a symbol; len and flags are the symbol's, old, new and bytes the poke's. */
 struct ev {

@@ -35,7 +35,7 @@ trapping()
 # arm_text MILLISECONDS: returns when traps are hit all the time, and whether they are.
 arm_text()
 {
-	# Whoever listens lets every batch be guarded, on every architecture.
+	# While an event listens every batch is guarded, on every architecture.
 	/selftests/text_poke/listen sleep 1000 &
 	sleep 1
 	echo 0 >/sys/kernel/tracing/tracing_on

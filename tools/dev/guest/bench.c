@@ -34,7 +34,7 @@
  * The second form measures how long a call takes that is traced, in ns for a
  * thousand of them: where the guest's clock counts instructions, that many.
  *
- *	untraced	by nobody
+ *	untraced	by no tracer
  *	one		by one tracer
  *	many		by the same one, with OTHERS more that trace another function
  *	profile		samples while it is as in the last line

@@ -13,7 +13,7 @@ CAUGHT="call trace:|ok: control flow unchanged"
 UNPROTECTED="this kernel .* was built \*without\*"
 suite=lkdtm
 
-# provoke CASE WHEN: it kills whoever asks for it.
+# provoke CASE WHEN: it kills the task that asks for it.
 provoke()
 {
 	local directive

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# Who may do what, in each mode of lockdown, in the words of the selftests' runner.
+# What root may do, in each mode of lockdown, in the words of the selftests' runner.
 
 LOCKDOWN=/sys/kernel/security/lockdown
 EVENTS=/sys/kernel/tracing/events/text_poke

@@ -8,7 +8,7 @@
 
 suite=lockdown
 
-# The words are there, and somebody was asked and said no.
+# The words are there, and the kernel was asked and said no.
 asked_for()
 {
 	local words="lockdown=integrity.* text_poke.busted=no-sync-c text_poke_torture.run=1"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# Loads the kernel's samples of direct calls and of listeners, one after another, waits for what
+# Loads the kernel's samples of direct calls and of ftrace's users, one after another, waits for what
 # each has to say, and unloads it, in the words of the selftests' runner. One that is loaded
 # again must find everything as the first one did.
 
@@ -29,7 +29,7 @@ said()
 	done
 }
 
-# Has the kernel said nothing bad, and does it call nobody any more?
+# Has the kernel said nothing bad, and does it call no tracer any more?
 at_rest()
 {
 	quiet && [ ! -s $TRACING/enabled_functions ]

@@ -39,8 +39,8 @@ exec busybox modprobe "$@"
 END
 
 # The livepatch tests want some things in the words of other programs than busybox's: a unique
-# time, whether a module is a live patch, why a variable could not be set, who may do what with
-# a file, and the number of CPUs.
+# time, whether a module is a live patch, why a variable could not be set, what the mode of a file
+# is, and the number of CPUs.
 stand_in date <<'END'
 #!/bin/sh
 if [ "$1" = --rfc-3339=ns ]; then

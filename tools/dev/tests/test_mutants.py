@@ -257,9 +257,9 @@ class Trials(unittest.TestCase):
         ):
             mutants._installed.cache_clear()
             self.addCleanup(mutants._installed.cache_clear)
-            (how,) = mutants.TRIALS[mutants.SELFTESTS]("x86", None, "text_poke.busted=deaf")
+            (how,) = mutants.TRIALS[mutants.SELFTESTS]("x86", None, "text_poke.busted=unheard")
         self.assertEqual(
-            (how["append"], how["timeout"]), ("text_poke.busted=deaf", mutants.SELFTESTS_TIMEOUT)
+            (how["append"], how["timeout"]), ("text_poke.busted=unheard", mutants.SELFTESTS_TIMEOUT)
         )
         self.assertEqual(how["list"], (("text_poke",), "text_poke:replay\n"))
 

@@ -121,17 +121,13 @@ class Words(unittest.TestCase):
                 at = next(at for at, line in enumerate(lines) if word in line)
                 self.assertIn(word, found[at])
 
-    def test_quotations_are_there_and_needed(self):
-        for path, quotations in words.QUOTED.items():
-            text = (paths.ROOT / path).read_text()
-            for quotation in quotations:
-                self.assertIn(quotation, text)
-                self.assertTrue(words.MARKED.search(quotation))
-
-    def test_a_quotation_is_left_out_of_its_file_alone(self):
-        ((path, (quotation,)),) = words.QUOTED.items()
-        self.assertIsNone(words.MARKED.search(words.prose(path, f"It says {quotation}.")))
-        self.assertTrue(words.MARKED.search(words.prose("a.rst", f"It says {quotation}.")))
+    def test_code_has_its_own(self):
+        for word in ("nobody_runs()", "acts_as", "text_poke_dawdle()", "NR_WHO", "act as", "DEAF"):
+            with self.subTest(word=word):
+                self.assertTrue(words.IN_CODE.search(f'f({word}, "one");'))
+        for word in ("whole", "text_poke_listener_open()", "whose_turn", "somebodys", "react_as"):
+            with self.subTest(word=word):
+                self.assertIsNone(words.IN_CODE.search(f'f({word}, "one");'))
 
     def test_the_page_says_which_they_are(self):
         text = TERMS.read_text()
@@ -214,8 +210,22 @@ class Gate(Case):
                 (self.root / path).unlink()
         gates.words_are_plain()
 
-    def test_code_and_messages_may(self):
-        write_tree(self.root, {CORE: 'int who;\nf("somebody listens");\n'})
+    def test_names_and_messages_are_told_of_as_well(self):
+        for text, word in (
+            ("int core;\nint who;\n", "who"),
+            ('int core;\nf("somebody listens");\n', "somebody"),
+            ("int core;\nvoid harms_nobody(void);\n", "nobody"),
+        ):
+            with self.subTest(word=word):
+                write_tree(self.root, {CORE: text})
+                self.refused(
+                    gates.words_are_plain,
+                    f"{CORE}:2 has `{word}`, the first of 1 ",
+                    code=errors.TEST_FAILED,
+                )
+
+    def test_perf_s_word_may_be_a_name(self):
+        write_tree(self.root, {CORE: "struct perf_listener core;\n"})
         gates.words_are_plain()
 
 

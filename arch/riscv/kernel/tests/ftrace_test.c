@@ -368,7 +368,8 @@ static void halves_are_not_probed(struct kunit *test)
 }
 
 /* Is it hit once, and does it emulate @insn? */
-static void expect_acts_as(struct kunit *test, const struct kprobe *kp, u32 insn)
+static void expect_emulates(struct kunit *test, const struct kprobe *kp,
+			    u32 insn)
 {
 	KUNIT_EXPECT_EQ(test, kp->opcode, insn);
 	expect_hits(test, 1, insn != NOP4);
@@ -389,19 +390,19 @@ static void probes_outlive_cancelled_batches(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, 0, ftrace_set_filter_ip(&tracers[0].ops, site(), 0,
 						      1));
 	KUNIT_ASSERT_EQ(test, 0, register_kprobe(&kp));
-	expect_acts_as(test, &kp, NOP4);
+	expect_emulates(test, &kp, NOP4);
 
 	ftrace_arch_code_modify_prepare();
 	KUNIT_EXPECT_EQ(test, 0, ftrace_make_call(&rec, FTRACE_ADDR));
 	KUNIT_EXPECT_EQ(test, kp.opcode, NOP4);
 	text_poke_batch_cancel();
 	ftrace_arch_code_modify_post_process();
-	expect_acts_as(test, &kp, NOP4);
+	expect_emulates(test, &kp, NOP4);
 
 	KUNIT_EXPECT_EQ(test, 0, change_to(0));
-	expect_acts_as(test, &kp, to_jalr_t0(offset));
+	expect_emulates(test, &kp, to_jalr_t0(offset));
 	KUNIT_EXPECT_EQ(test, 0, change_to(NONE));
-	expect_acts_as(test, &kp, NOP4);
+	expect_emulates(test, &kp, NOP4);
 	unregister_kprobe(&kp);
 	expect_hits(test, 0, 0);
 }

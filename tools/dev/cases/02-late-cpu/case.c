@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A CPU is offline when listening begins, as perf does on each CPU that is online then. It comes
- * back, and a task on it flips a key. The listener gets the records, or is told that some are lost.
+ * back, and a task on it flips a key. The event gets the records, or is told that some are lost.
  */
 #include "../tp.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * KFENCE with static keys opens its gate again and again for ever: a key in the allocator, which
- * also the poker and perf call, changed from a worker, whether there is a listener or not.
+ * also the poker and perf call, changed from a worker, whether an event listens or not.
  */
 #include "../tp.h"
 

@@ -282,7 +282,7 @@ def overlay_is_apart():
 
 
 def words_are_plain():
-    """Comments, documents and change logs have none of the words that
+    """Comments, documents, change logs, messages and names have none of the words that
     tools/dev/terms.md gives others for.
     """
     if found := list(words.found()):
@@ -305,7 +305,7 @@ GATES = [
     ("every file beside the patches is one of them, and counted", all_counted),
     ("the overlay that breaks the kernel on purpose applies", overlay_fits),
     ("the series has no trace of that overlay", overlay_is_apart),
-    ("comments, documents and change logs use the words of terms.md", words_are_plain),
+    ("the series and its documents use the words of terms.md", words_are_plain),
     ("every patch is from the series' author", one_author),
     ("no line of a change log is too long", logs_are_narrow),
 ]

@@ -40,7 +40,7 @@ MENTIONS = {
     "text_poke_should_fail": "0",
     "text_poke_store_fails": "0",
     "text_poke_plan_stores": "((void)0)",
-    "text_poke_dawdle": "((void)0)",
+    "text_poke_delay": "((void)0)",
     r"text_poke_check_\w+": "((void)0)",
 }
 HOOK = re.compile("|".join(rf"\b(?P<h{i}>{name})\(" for i, name in enumerate(MENTIONS)))

@@ -2,8 +2,9 @@
 """The words that the series, its documents and these tools do without;
 tools/dev/terms.md has those that they use instead.
 
-Code, strings and the names of things are not looked at: a program and a table elsewhere may go by
-them. A name is what has an underscore, a hyphen before it, or the ending of a file behind it.
+In sentences the names of things are not looked at; a name is what has an underscore, a hyphen
+before it, or the ending of a file behind it. The series' code and its messages have a shorter
+list: code that upstream owns, and perf's word for all events of a process, may go by the rest.
 """
 
 import io
@@ -25,19 +26,22 @@ DOCUMENTS = (
     "NEWS",
     "MAINTAINERS",
 )
+# Of the tools' folders, those that hold more than Python.
+TABLES = ("cases", "config", "expected", "fuzz", "guest", "overlay", "trace")
 
 _PERSONS = (
     r"who(?:m|ever|mever)?|(?:some|any|every)(?:body|one)|no(?:body|[ ]one)|s?he|him|his|himself"
 )
 _IDIOM = r"act(?:s|ed|ing)?(?:\s|[*#])+as|listeners?|deaf|dawdl(?:e|es|ed|ing)|pluggers?"
 MARKED = re.compile(rf"(?<![\w@-])(?:{_PERSONS}|{_IDIOM})(?!\w|\.[chS]\b)", re.I)
-
-# What a document quotes word by word: file -> the quotations.
-QUOTED = {
-    "Documentation/core-api/text-poke/when-something-goes-wrong.rst": (
-        "``unguarded although somebody listens``",
-    ),
-}
+# The same in names, and in messages that code holds.
+IN_CODE = re.compile(
+    r"(?<![^\W_])(?:who(?:m|ever)?|(?:some|any|every)(?:body|one)|nobody"
+    r"|act(?:s|ed|ing)?[_ ]as|deaf|dawdl(?:e|es|ed|ing)|pluggers?)(?![^\W_])",
+    re.I,
+)
+# Files that hold code, by their endings.
+CODE = (".c", ".h", ".S", ".pml", ".litmus", ".sh")
 
 _COMMENT = re.compile(r'(?P<comment>/\*.*?\*/|//[^\n]*)|"(?:\\.|[^"\\\n])*"', re.S)
 _STRING = re.compile(r'"[^"\n]*"')
@@ -137,8 +141,6 @@ _READERS = {
 
 def prose(path, text):
     """The sentences of a file, in the lines where they stand."""
-    for quotation in QUOTED.get(path, ()):
-        text = text.replace(quotation, "")
     return next((read for ending, read in _READERS.items() if path.endswith(ending)), str)(text)
 
 
@@ -150,26 +152,33 @@ def _logs():
 
 
 def _tools():
-    """The tools' Python, and their tests'."""
+    """The tools' Python and their tests', and what runs in guests or stands in tables."""
     for name in standards.PYTHON:
         top = paths.ROOT / "tools/dev" / name
         for file in [top] if top.is_file() else top.rglob("*.py"):
             yield str(file.relative_to(paths.ROOT)), file
+    for name in TABLES:
+        for file in (paths.ROOT / "tools/dev" / name).rglob("*"):
+            yield str(file.relative_to(paths.ROOT)), file
 
 
-def _texts():
-    documents = {name: paths.ROOT / name for name in DOCUMENTS}
-    files = patches.kept() | documents | dict(_logs()) | dict(_tools())
+def _read(files):
     return (
         (path, decode(file.read_bytes())) for path, file in sorted(files.items()) if file.is_file()
     )
 
 
+def _marked(pattern, path, text):
+    for match in pattern.finditer(text):
+        word = " ".join(re.sub("[*#]", " ", match[0]).split())
+        yield path, 1 + text.count("\n", 0, match.start()), word
+
+
 def found():
     """(file, line, word) of all that is marked."""
-    for path, text in _texts():
-        sentences = prose(path, text)
-        for match in MARKED.finditer(sentences):
-            yield path, 1 + sentences.count("\n", 0, match.start()), " ".join(
-                re.sub("[*#]", " ", match[0]).split()
-            )
+    kept, documents = patches.kept(), {name: paths.ROOT / name for name in DOCUMENTS}
+    for path, text in _read(kept | documents | dict(_logs()) | dict(_tools())):
+        told = list(_marked(MARKED, path, prose(path, text)))
+        if not told and path in kept and path.endswith(CODE):
+            told = _marked(IN_CODE, path, text)
+        yield from told

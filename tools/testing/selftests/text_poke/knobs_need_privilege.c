@@ -20,11 +20,11 @@
 #define LOCKDOWN	"/sys/kernel/security/lockdown"
 #define PARAMS		"/sys/module/"
 #define ARMING_NS	"/sys/kernel/debug/text_poke/arming_ns"
-#define NOBODY		1000
+#define OTHER_USER		1000
 
-enum who { ROOT, ROOT_WITHOUT_CAP, USER, NR_WHO };
+enum caller { ROOT, ROOT_WITHOUT_CAP, USER, NR_CALLER };
 
-static const char * const who_names[] = {
+static const char * const caller_names[] = {
 	[ROOT]			= "root",
 	[ROOT_WITHOUT_CAP]	= "root_without_cap_sys_admin",
 	[USER]			= "user",
@@ -97,52 +97,52 @@ static int drop_cap_sys_admin(void)
 	return syscall(SYS_capset, &header, data);
 }
 
-static int become(enum who who)
+static int become(enum caller caller)
 {
-	if (who == ROOT_WITHOUT_CAP)
+	if (caller == ROOT_WITHOUT_CAP)
 		return drop_cap_sys_admin();
-	return who == USER && (setgid(NOBODY) || setuid(NOBODY)) ? -1 : 0;
+	return caller == USER && (setgid(OTHER_USER) || setuid(OTHER_USER)) ? -1 : 0;
 }
 
 /* Returns what such a user gets: 0 or an errno. */
-static int error_of(enum who who, const struct knob *k)
+static int error_of(enum caller caller, const struct knob *k)
 {
 	pid_t pid = fork();
 	int status;
 
 	if (!pid) {
-		if (become(who))
+		if (become(caller))
 			_exit(255);
 		_exit(use(k));
 	}
 	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status) ||
 	    WEXITSTATUS(status) == 255)
-		ksft_exit_fail_perror("running as somebody else");
+		ksft_exit_fail_perror("running as another user");
 	return WEXITSTATUS(status);
 }
 
-static int expected(enum who who, const struct knob *k, bool locked)
+static int expected(enum caller caller, const struct knob *k, bool locked)
 {
-	bool lacks_cap = who == ROOT_WITHOUT_CAP && !k->by_mode;
+	bool lacks_cap = caller == ROOT_WITHOUT_CAP && !k->by_mode;
 	int error = lacks_cap || (k->value && locked) ? EPERM : 0;
 
-	return who == USER ? EACCES : error;
+	return caller == USER ? EACCES : error;
 }
 
 static void check_knob(const struct knob *k, bool locked)
 {
-	for (enum who who = ROOT; who < NR_WHO; who++) {
-		int want = expected(who, k, locked), got;
+	for (enum caller caller = ROOT; caller < NR_CALLER; caller++) {
+		int want = expected(caller, k, locked), got;
 
 		if (access(k->path, F_OK)) {
 			ksft_test_result_skip("%s_uses_%s: no such knob\n",
-					      who_names[who], k->name);
+					      caller_names[caller], k->name);
 			continue;
 		}
-		got = error_of(who, k);
+		got = error_of(caller, k);
 		ksft_test_result(got == want,
 				 "%s_uses_%s%s: error %d, %d is expected\n",
-				 who_names[who], k->name,
+				 caller_names[caller], k->name,
 				 locked ? "_locked_down" : "", got, want);
 	}
 }
@@ -165,10 +165,10 @@ int main(void)
 
 	ksft_print_header();
 	if (geteuid())
-		ksft_exit_skip("becoming somebody else needs root\n");
+		ksft_exit_skip("becoming another user needs root\n");
 	mount_kernel_fs();
 	read_arming_ns();
-	ksft_set_plan(NR_KNOBS * NR_WHO);
+	ksft_set_plan(NR_KNOBS * NR_CALLER);
 	for (size_t i = 0; i < NR_KNOBS; i++)
 		check_knob(&knobs[i], locked);
 	ksft_finished();

@@ -61,7 +61,7 @@ BEFORE_AND_AFTER=$(./listen sh -c '
 	sed "s/^/after_/" $STATS')
 BEFORE=$(echo "$BEFORE_AND_AFTER" | grep -v ^after_)
 AFTER=$(echo "$BEFORE_AND_AFTER" | sed -n 's/^after_//p')
-expect batches_while_somebody_listens "$(grown batches) -gt 0"
+expect batches_while_an_event_listens "$(grown batches) -gt 0"
 expect only_guarded_batches "$(grown guarded) -eq $(grown batches)"
 expect few_syncs_per_guarded_batch "$(grown syncs) -le $(few_syncs)"
 RECORDS=$(grown records)

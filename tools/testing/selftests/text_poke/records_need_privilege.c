@@ -27,19 +27,19 @@
 #include "text_poke.h"
 
 #define PARANOID	"/proc/sys/kernel/perf_event_paranoid"
-#define NOBODY		1000
+#define OTHER_USER		1000
 
 #ifndef CAP_PERFMON
 #define CAP_PERFMON	38
 #endif
 
-struct who {
+struct caller {
 	const char *name;
 	bool is_user;
 	bool has_cap;
 };
 
-static const struct who who[] = {
+static const struct caller caller[] = {
 	{ "root" },
 	{ "user_with_cap_perfmon", .is_user = true, .has_cap = true },
 	{ "user", .is_user = true },
@@ -80,52 +80,54 @@ static int keep_cap_perfmon(void)
 	return syscall(SYS_capset, &header, data);
 }
 
-static int become(const struct who *w)
+static int become(const struct caller *w)
 {
 	if (!w->is_user)
 		return 0;
 	if (prctl(PR_SET_KEEPCAPS, w->has_cap, 0, 0, 0))
 		return -1;
-	if (setgid(NOBODY) || setuid(NOBODY))
+	if (setgid(OTHER_USER) || setuid(OTHER_USER))
 		return -1;
 	return w->has_cap ? keep_cap_perfmon() : 0;
 }
 
 /* Returns what such a user gets: 0 or an errno. */
-static int error_of(const struct who *who, const struct what *w,
+static int error_of(const struct caller *caller, const struct what *w,
 		    bool exclude_kernel)
 {
 	pid_t pid = fork();
 	int status;
 
 	if (!pid) {
-		if (become(who))
+		if (become(caller))
 			_exit(255);
 		_exit(open_error(w, exclude_kernel));
 	}
 	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status) ||
 	    WEXITSTATUS(status) == 255)
-		ksft_exit_fail_perror("running as somebody else");
+		ksft_exit_fail_perror("running as another user");
 	return WEXITSTATUS(status);
 }
 
-static int expected(int paranoid, const struct who *who, const struct what *w)
+static int expected(int paranoid, const struct caller *caller,
+		    const struct what *w)
 {
-	if (!who->is_user || who->has_cap || paranoid <= 0)
+	if (!caller->is_user || caller->has_cap || paranoid <= 0)
 		return 0;
 	return paranoid == 1 && w->pid == 0 ? 0 : EACCES;
 }
 
-static void check_row(int paranoid, const struct who *who, const struct what *w)
+static void check_row(int paranoid, const struct caller *caller,
+		      const struct what *w)
 {
-	int want = expected(paranoid, who, w);
+	int want = expected(paranoid, caller, w);
 
 	for (int exclude_kernel = 0; exclude_kernel < 2; exclude_kernel++) {
-		int got = error_of(who, w, exclude_kernel);
+		int got = error_of(caller, w, exclude_kernel);
 
 		ksft_test_result(got == want,
 				 "%s_on_%s%s_at_%d: error %d, %d is expected\n",
-				 who->name, w->name,
+				 caller->name, w->name,
 				 exclude_kernel ? "_without_kernel" : "",
 				 paranoid, got, want);
 	}
@@ -138,9 +140,9 @@ static void check_table(int paranoid)
 	snprintf(value, sizeof(value), "%d", paranoid);
 	if (write_file(PARANOID, value))
 		ksft_exit_fail_perror(PARANOID);
-	for (size_t i = 0; i < ARRAY_SIZE(who); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(caller); i++)
 		for (size_t j = 0; j < ARRAY_SIZE(what); j++)
-			check_row(paranoid, &who[i], &what[j]);
+			check_row(paranoid, &caller[i], &what[j]);
 }
 
 int main(void)
@@ -148,7 +150,7 @@ int main(void)
 	ksft_print_header();
 	if (geteuid())
 		ksft_exit_skip("setting perf_event_paranoid needs root\n");
-	ksft_set_plan(4 * ARRAY_SIZE(who) * ARRAY_SIZE(what) * 2);
+	ksft_set_plan(4 * ARRAY_SIZE(caller) * ARRAY_SIZE(what) * 2);
 	if (keep_file(PARANOID))
 		ksft_exit_fail_perror(PARANOID);
 	for (int paranoid = -1; paranoid < 3; paranoid++)

@@ -492,7 +492,7 @@ static void told_of(const void *addr, const void *old, size_t old_len,
 {
 	int i;
 
-	prove(listening, "somebody listens");
+	prove(listening, "an event listens");
 	for (i = 0; i < NR; i++) {
 		if (addr != given[i].addr)
 			continue;

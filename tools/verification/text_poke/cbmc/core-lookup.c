@@ -77,7 +77,7 @@ typedef struct { int counter; } atomic_t;
 #define atomic_dec_and_test(v)		(!--(v)->counter)
 #define raw_atomic_dec(v)		((v)->counter--)
 #define atomic_cond_read_acquire(v, condition) \
-	prove((v)->counter == 0, "nobody is waited for")
+	prove((v)->counter == 0, "no CPU is waited for")
 
 static bool raw_atomic_inc_not_zero(atomic_t *v)
 {

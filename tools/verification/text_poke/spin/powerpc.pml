@@ -66,8 +66,8 @@ byte may0[NR_CPUS] = OLD;
 byte may1[NR_CPUS] = OLD;
 
 /* What the trap in each emulates. */
-byte acts_as0;
-byte acts_as1;
+byte emulates0;
+byte emulates1;
 
 /* Tasks between the two words, and those of them that the poker waits for. */
 bool between[NR_TASKS];
@@ -107,7 +107,7 @@ inline quiesce()
 inline change0(bytes)
 {
 #ifdef GUARDED
-	acts_as0 = bytes;
+	emulates0 = bytes;
 	STORE(word0, may0, TRAP);
 	sync();
 #endif
@@ -117,7 +117,7 @@ inline change0(bytes)
 inline change1(bytes)
 {
 #ifdef GUARDED
-	acts_as1 = bytes;
+	emulates1 = bytes;
 	STORE(word1, may1, TRAP);
 	sync();
 #endif
@@ -129,9 +129,9 @@ inline put_mflr()
 {
 #ifdef PROBED
 #ifdef PROBE_OF_NOP
-	acts_as0 = OLD;
+	emulates0 = OLD;
 #else
-	acts_as0 = NEW;
+	emulates0 = NEW;
 #endif
 	STORE(word0, may0, TRAP)
 #else
@@ -224,7 +224,7 @@ inline run_word0(on)
 	if
 	:: may0[on] & OLD -> saved = false
 	:: may0[on] & NEW -> saved = true
-	:: may0[on] & TRAP -> saved = (acts_as0 == NEW)
+	:: may0[on] & TRAP -> saved = (emulates0 == NEW)
 	fi
 }
 
@@ -233,8 +233,8 @@ inline run_word1(on)
 	if
 	:: d_step { may1[on] & OLD -> assert(!is_on) }
 	:: d_step { may1[on] & NEW -> assert(saved); assert(!is_off) }
-	:: d_step { (may1[on] & TRAP) && acts_as1 == OLD -> assert(!is_on) }
-	:: d_step { (may1[on] & TRAP) && acts_as1 == NEW -> assert(saved); assert(!is_off) }
+	:: d_step { (may1[on] & TRAP) && emulates1 == OLD -> assert(!is_on) }
+	:: d_step { (may1[on] & TRAP) && emulates1 == NEW -> assert(saved); assert(!is_off) }
 	fi
 }
 

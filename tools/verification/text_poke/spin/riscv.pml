@@ -95,7 +95,7 @@ byte freed;
 byte wanted;
 
 /* What the trap in word 1 emulates. */
-byte acts_as;
+byte emulates;
 
 /* Tasks in the function or the trampoline, and those the poker waits for. */
 bool inside[NR_TASKS];
@@ -146,7 +146,7 @@ inline change(ops, bytes)
 	STORE_LITERAL(ops);
 #endif
 #ifdef GUARDED
-	acts_as = bytes;
+	emulates = bytes;
 	STORE(word1, may1, TRAP);
 #else
 	STORE(word1, may1, bytes);
@@ -274,8 +274,8 @@ inline run_word1(on)
 	if
 	:: may1[on] & NOP -> no_call()
 	:: may1[on] & INSN -> call()
-	:: (may1[on] & TRAP) && acts_as == INSN -> call()
-	:: (may1[on] & TRAP) && acts_as == NOP -> no_call()
+	:: (may1[on] & TRAP) && emulates == INSN -> call()
+	:: (may1[on] & TRAP) && emulates == NOP -> no_call()
 	fi
 }
 

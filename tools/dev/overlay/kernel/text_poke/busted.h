@@ -14,15 +14,15 @@ enum text_poke_busted {
 	/* The batch and the text it is for. */
 	TEXT_POKE_BUSTED_NO_TEXT_CHECK,	/* sites need not be in kernel text */
 	TEXT_POKE_BUSTED_NO_OLD_CHECK,	/* old bytes may be any */
-	TEXT_POKE_BUSTED_NO_EMULATE_CHECK,	/* nothing can act as it: no matter */
+	TEXT_POKE_BUSTED_NO_EMULATE_CHECK,	/* nothing can emulate it: no matter */
 	TEXT_POKE_BUSTED_NO_REPLACE_CHECK,	/* what others rely on may go */
 	TEXT_POKE_BUSTED_NO_PATH_CHECK,	/* the handler may trap */
 	TEXT_POKE_BUSTED_NO_CALLER_CHECK,	/* any caller, from anywhere */
 	TEXT_POKE_BUSTED_NO_SORT,	/* sites stay in the order they came */
 	TEXT_POKE_BUSTED_NO_OVERLAP_CHECK,	/* sites may overlap */
-	TEXT_POKE_BUSTED_DEAF,	/* no listener is heard */
+	TEXT_POKE_BUSTED_UNHEARD,	/* no event is heard */
 	TEXT_POKE_BUSTED_ALWAYS_DIRECT,	/* no batch needs a guard */
-	TEXT_POKE_BUSTED_NO_BARRIER,	/* a listener does not wait */
+	TEXT_POKE_BUSTED_NO_BARRIER,	/* an event does not wait */
 	TEXT_POKE_BUSTED_NO_STUCK,	/* a failed rollback is forgotten */
 	TEXT_POKE_BUSTED_EARLY_ANY_TIME,	/* others may run early pokes' text */
 	TEXT_POKE_BUSTED_MUTEX_DROPPED,	/* text_mutex is free during a sync */
