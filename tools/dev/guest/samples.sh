@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# Loads the kernel's samples of direct calls and of ftrace's users, one after another, waits for what
-# each has to say, and unloads it, in the words of the selftests' runner. One that is loaded
+# Loads the kernel's samples of direct calls and of ftrace's users, one after another, waits for
+# what each has to say, and unloads it, in the words of the selftests' runner. One that is loaded
 # again must find everything as the first one did.
 
 # shellcheck source=tools/dev/guest/textpoke.sh
