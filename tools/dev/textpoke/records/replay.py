@@ -46,7 +46,7 @@ class Poke:
         return max(len(self.old), len(self.new))
 
     def reversed(self):
-        return Poke(self.time, self.addr, self.new, self.old, self.symbol, self.cpu)
+        return replace(self, old=self.new, new=self.old)
 
     def sites(self):
         """A literal and the instruction behind it, if the record is of both; else the record."""
