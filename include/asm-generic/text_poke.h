@@ -142,7 +142,7 @@ do {									\
  * @bytes:	what to store
  * @len:	how many bytes
  *
- * What has the size of a number, and so any unit, is stored at once.  An
+ * 1, 2, 4 or 8 bytes, and so any unit, are stored with a single store.  An
  * architecture has its own if its kernel may not touch the alias just like
  * that.
  *

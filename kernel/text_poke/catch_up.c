@@ -137,18 +137,44 @@ void text_poke_catch_up_end(void)
 }
 
 #ifdef CONFIG_TEXT_POKE_DEBUG
+/* Where a CPU took its last trap before it has refetched, for the checker. */
+DEFINE_PER_CPU(const void *, text_poke_early_trap);
+
 /**
- * text_poke_trap_is_early - was a trap taken before this CPU has refetched?
+ * text_poke_note_early_trap - note a trap taken before this CPU has refetched
+ * @addr:	where it was taken
  *
- * It was if this CPU counts as in user mode, where it may be left alone.
+ * It was if this CPU counts as in user mode, where it may be left alone.  A CPU
+ * that runs a stale site of a direct batch takes no trap, and is not noticed.
  *
  * Context: The trap's entry path; noinstr.
- * Return: true if so.
  */
-noinstr bool text_poke_trap_is_early(void)
+noinstr void text_poke_note_early_trap(const void *addr)
 {
 	int state = raw_atomic_read(&raw_cpu_ptr(&context_tracking)->state);
 
-	return READ_ONCE(batch_leaves_alone) && ct_state_is_user(state);
+	if (READ_ONCE(batch_leaves_alone) && ct_state_is_user(state))
+		WRITE_ONCE(*raw_cpu_ptr(&text_poke_early_trap), addr);
+}
+
+/**
+ * text_poke_take_early_trap - take what a CPU has noted of early traps
+ *
+ * Context: text_mutex held.
+ * Return: where such a trap was taken; NULL if none was since the last call.
+ */
+const void *text_poke_take_early_trap(void)
+{
+	const void *addr, *found = NULL;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		addr = READ_ONCE(per_cpu(text_poke_early_trap, cpu));
+		if (!addr)
+			continue;
+		WRITE_ONCE(per_cpu(text_poke_early_trap, cpu), NULL);
+		found = addr;
+	}
+	return found;
 }
 #endif

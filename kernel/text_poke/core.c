@@ -232,8 +232,9 @@ static int check_caller(const void *where)
 /**
  * text_poke_batch_finish - write the queued sites
  *
- * On success every site is live on every CPU.  On failure none is.  Either way
- * the queue is empty afterwards.
+ * On success every site is live on every CPU.  On failure none has changed, except
+ * for -EIO, see <linux/text_poke.h>.  The queue is empty afterwards, unless the
+ * error is -EBUSY or -EIO.
  *
  * Context: Process context, may sleep, interrupts on, text_mutex held since
  * the first site was queued.

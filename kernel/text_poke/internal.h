@@ -105,7 +105,7 @@ extern u64 text_poke_longest_map;
 #define TEXT_POKE_ARMING_NS \
 	((IS_ENABLED(CONFIG_PREEMPT_RT) ? 200 : 10000) * NSEC_PER_USEC)
 
-/* TEXT_POKE_ARMING_NS, unless a test or debugfs says otherwise. */
+/* TEXT_POKE_ARMING_NS, unless it was set to something else. */
 extern u64 text_poke_arming_ns;
 
 /*
@@ -239,11 +239,12 @@ static inline void text_poke_catch_up_end(void) { }
 #endif /* CONFIG_TEXT_POKE_CATCH_UP */
 
 #if defined(CONFIG_TEXT_POKE_CATCH_UP) && defined(CONFIG_TEXT_POKE_DEBUG)
-bool text_poke_trap_is_early(void);
-u64 text_poke_early_traps(void);
+DECLARE_PER_CPU(const void *, text_poke_early_trap);
+void text_poke_note_early_trap(const void *addr);
+const void *text_poke_take_early_trap(void);
 #else
-static __always_inline bool text_poke_trap_is_early(void) { return false; }
-static inline u64 text_poke_early_traps(void) { return 0; }
+static __always_inline void text_poke_note_early_trap(const void *addr) { }
+static inline const void *text_poke_take_early_trap(void) { return NULL; }
 #endif
 
 #ifdef CONFIG_HAVE_TEXT_POKE_SLOTS

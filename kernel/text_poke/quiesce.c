@@ -11,7 +11,7 @@
 #include <linux/stop_machine.h>
 #include <linux/text_poke.h>
 
-static int nothing(void *unused)
+static int run_nothing(void *unused)
 {
 	return 0;
 }
@@ -46,7 +46,7 @@ static void switch_every_cpu(void)
 
 	for_each_online_cpu(cpu)
 		if (!IS_ENABLED(CONFIG_TEXT_POKE_CATCH_UP) || !ct_in_user_cpu(cpu))
-			stop_one_cpu(cpu, nothing, NULL);
+			stop_one_cpu(cpu, run_nothing, NULL);
 }
 
 /**

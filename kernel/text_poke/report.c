@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What is told of text pokes: to perf, to the log, and to debugfs.c.
- *
- * The core and its runtime checker both call this, and it calls neither.
+ * What text pokes report: records to perf, warnings, and counters.  It calls no
+ * other part of the core.
  */
 #include <linux/bug.h>
 #include <linux/lockdep.h>

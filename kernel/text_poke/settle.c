@@ -61,7 +61,7 @@ void text_poke_batch_ends(void)
 {
 	/*
 	 * Orders what was stored and recorded before the count.  Pairs with
-	 * the loads of the count in text_poke_settle() and settled(), after
+	 * the loads of the count in text_poke_settle() and batch_settled(), after
 	 * which the text is copied.
 	 */
 	smp_store_release(&batch_count, batch_count + 1);
@@ -69,7 +69,7 @@ void text_poke_batch_ends(void)
 		wake_up_all(&batch_over);
 }
 
-static bool settled(unsigned int count)
+static bool batch_settled(unsigned int count)
 {
 	/* Pairs with the store in text_poke_batch_ends(). */
 	return smp_load_acquire(&batch_count) != count;
@@ -102,5 +102,5 @@ void text_poke_settle(void)
 	/* Pairs with the store in text_poke_batch_ends(), if that was the last. */
 	count = smp_load_acquire(&batch_count);
 	if (count & 1)
-		wait_event_killable(batch_over, settled(count));
+		wait_event_killable(batch_over, batch_settled(count));
 }

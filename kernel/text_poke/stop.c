@@ -67,14 +67,14 @@ struct text_poke_stop {
 
 u64 text_poke_longest_stop;
 
-static const u8 *before(const struct text_poke_stop *stop,
-			const struct text_poke_change *change)
+static const u8 *bytes_before(const struct text_poke_stop *stop,
+			      const struct text_poke_change *change)
 {
 	return stop->undo ? change->new : change->old;
 }
 
-static const u8 *after(const struct text_poke_stop *stop,
-		       const struct text_poke_change *change)
+static const u8 *bytes_after(const struct text_poke_stop *stop,
+			     const struct text_poke_change *change)
 {
 	return stop->undo ? change->old : change->new;
 }
@@ -86,7 +86,7 @@ static int write_back(const struct text_poke_stop *stop, unsigned int nr)
 	int ret = 0;
 
 	for (change = stop->changes; change < stop->changes + nr; change++)
-		if (text_poke_write(change->addr, before(stop, change),
+		if (text_poke_write(change->addr, bytes_before(stop, change),
 				    TEXT_POKE_UNIT))
 			ret = -EIO;
 	return ret;
@@ -100,7 +100,7 @@ static int write_changes(const struct text_poke_stop *stop)
 
 	for (i = 0; i < stop->nr; i++) {
 		change = &stop->changes[i];
-		ret = text_poke_write(change->addr, after(stop, change),
+		ret = text_poke_write(change->addr, bytes_after(stop, change),
 				      TEXT_POKE_UNIT);
 		if (ret)
 			return write_back(stop, i) ?: ret;
@@ -116,10 +116,10 @@ static void record_changes(const struct text_poke_stop *stop)
 	if (!stop->listening)
 		return;
 	for (change = stop->changes; change < stop->changes + stop->nr; change++)
-		if (!text_poke_verify(change->addr, after(stop, change),
+		if (!text_poke_verify(change->addr, bytes_after(stop, change),
 				      TEXT_POKE_UNIT))
-			text_poke_record(change->addr, before(stop, change),
-					 TEXT_POKE_UNIT, after(stop, change),
+			text_poke_record(change->addr, bytes_before(stop, change),
+					 TEXT_POKE_UNIT, bytes_after(stop, change),
 					 TEXT_POKE_UNIT);
 	text_poke_tell();
 }
@@ -216,8 +216,8 @@ static int stop_once(struct text_poke_stop *stop,
 }
 
 /* Take back the first @nr changes, one of the stops that made them after another. */
-static int undo(struct text_poke_stop *stop,
-		const struct text_poke_change *changes, unsigned int nr)
+static int undo_stop(struct text_poke_stop *stop,
+		     const struct text_poke_change *changes, unsigned int nr)
 {
 	int ret = 0;
 
@@ -240,13 +240,13 @@ static int stop_for(struct text_poke_stop *stop,
 		now = min(nr - done, TEXT_POKE_STOP_CHANGES);
 		ret = stop_once(stop, changes + done, now);
 		if (ret)
-			return undo(stop, changes, done) ?: ret;
+			return undo_stop(stop, changes, done) ?: ret;
 	}
 	return 0;
 }
 
-static void count(const struct text_poke_change *changes, unsigned int nr,
-		  int ret)
+static void count_stop(const struct text_poke_change *changes, unsigned int nr,
+		       int ret)
 {
 	if (!ret)
 		text_poke_stats.pokes += nr;
@@ -300,6 +300,6 @@ int text_poke_stopped(struct text_poke_change *changes, unsigned int nr)
 	stop.listening = perf_text_poke_enabled();
 	ret = stop_for(&stop, changes, nr);
 	text_poke_batch_ends();
-	count(changes, nr, ret);
+	count_stop(changes, nr, ret);
 	return ret;
 }

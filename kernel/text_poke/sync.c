@@ -21,7 +21,7 @@ static bool must_interrupt(int cpu, void *unused)
 	return !text_poke_leaves_alone(cpu);
 }
 
-static void refetch(void *unused)
+static void refetch_cpu(void *unused)
 {
 	arch_text_poke_sync_cpu();
 	text_poke_check_refetched();
@@ -36,7 +36,7 @@ static void refetch(void *unused)
  */
 void text_poke_sync_by_ipi(void)
 {
-	on_each_cpu_cond(must_interrupt, refetch, NULL, true);
+	on_each_cpu_cond(must_interrupt, refetch_cpu, NULL, true);
 }
 
 /**

@@ -54,7 +54,6 @@
  * @traps:	traps handled
  * @trapped:	the sites of the last of them
  * @rereads:	traps that were gone
- * @early:	traps taken before this CPU has refetched; for the checker
  */
 struct text_poke_cpu {
 	atomic_t refs;
@@ -64,7 +63,6 @@ struct text_poke_cpu {
 	u64 traps;
 	const void *trapped[TEXT_POKE_TRAPPED];
 	u64 rereads;
-	u64 early;
 };
 
 static DEFINE_PER_CPU_ALIGNED(struct text_poke_cpu, text_poke_cpu);
@@ -179,19 +177,6 @@ u64 text_poke_rereads(void)
 	return sum;
 }
 
-#if defined(CONFIG_TEXT_POKE_CATCH_UP) && defined(CONFIG_TEXT_POKE_DEBUG)
-/* How many traps were taken on CPUs that might have been left alone, since boot. */
-u64 text_poke_early_traps(void)
-{
-	u64 sum = 0;
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		sum += READ_ONCE(per_cpu(text_poke_cpu.early, cpu));
-	return sum;
-}
-#endif
-
 static __always_inline const struct text_poke_site *find_site(const void *addr)
 {
 	const struct text_poke_site *site;
@@ -234,7 +219,7 @@ static __always_inline bool handle_site(struct text_poke_cpu *this,
 		arch_text_poke_emulate(regs, site);
 		this->gone_run = 0;
 		note_trap(this, addr);
-		this->early += text_poke_trap_is_early();
+		text_poke_note_early_trap(addr);
 	}
 
 	put_batch(this);

@@ -139,7 +139,7 @@ static void *map_text(void *addr, size_t *len, struct arch_text_poke_map *map,
 }
 
 /**
- * text_poke_write - write bytes that no CPU executes yet
+ * text_poke_write - write bytes that no CPU executes meanwhile
  * @addr:	where
  * @bytes:	what
  * @len:	how many
@@ -166,7 +166,7 @@ int text_poke_write(void *addr, const void *bytes, size_t len)
 }
 
 /* The end of what went through a mapping: @len bytes from @addr on. */
-static void flush_and_unmap(struct arch_text_poke_map *map, void *addr,
+static void unmap_and_flush(struct arch_text_poke_map *map, void *addr,
 			    size_t len)
 {
 	arch_text_poke_unmap(map);
@@ -191,8 +191,8 @@ static unsigned int next_site(enum text_poke_pass pass, unsigned int i,
  * sites below @end that lie close enough together, if they are not too many.
  * @nr is set to how many.
  */
-static size_t window(const void *first, unsigned int i, unsigned int end,
-		     unsigned int *nr)
+static size_t window_size(const void *first, unsigned int i, unsigned int end,
+			  unsigned int *nr)
 {
 	const struct text_poke_site *site = site_at(i);
 
@@ -223,7 +223,7 @@ static int write_window(enum text_poke_pass pass, unsigned int *i,
 	size_t len;
 
 	text_poke_stats.mappings++;
-	len = window(first, *i, end, &nr);
+	len = window_size(first, *i, end, &nr);
 	alias = map_text(first, &len, &map, nr);
 	if (!alias)
 		return -EFAULT;
@@ -250,7 +250,7 @@ static int write_window(enum text_poke_pass pass, unsigned int *i,
 		*i = next_site(pass, *i + 1, end, piece);
 	}
 
-	flush_and_unmap(&map, first, last - first);
+	unmap_and_flush(&map, first, last - first);
 	return ret;
 }
 

@@ -88,9 +88,10 @@
  * kexec and hibernation run are copies that are not kernel text.  The exceptions
  * are kvm_riscv_vcpu_unpriv_read(), which has another vector for the few
  * instructions that it makes for a guest, and suspend_restore_csrs(), which
- * cannot be traced or probed.  And after a stack has overflowed, the vector may
- * take any exception on the CPU's overflow stack for another overflow, as the
- * address of that has it: a panic there that meets a trap goes without its words.
+ * cannot be traced or probed.  And after a stack has overflowed, handle_exception()
+ * may take any exception on the CPU's overflow stack for another overflow: that
+ * depends on the address of this stack.  If the panic meets a trap there, its
+ * message is lost.
  */
 #include <linux/cache.h>
 #include <linux/cpu.h>

@@ -219,16 +219,16 @@ bool arch_text_poke_atomic(const struct text_poke_site *site)
 }
 
 /**
- * struct access - what the page tables let the kernel do
+ * struct text_access - what the page tables let the kernel do
  * @exec:	execute
  * @write:	write
  */
-struct access {
+struct text_access {
 	bool exec;
 	bool write;
 };
 
-static struct access access_to(const void *addr)
+static struct text_access access_to(const void *addr)
 {
 	unsigned long va = (unsigned long)addr;
 	unsigned int level;
@@ -237,8 +237,8 @@ static struct access access_to(const void *addr)
 
 	pte = lookup_address_in_pgd_attr(pgd_offset_k(va), va, &level, &nx, &rw);
 	if (!pte || !pte_present(*pte))
-		return (struct access) {};
-	return (struct access) {
+		return (struct text_access) {};
+	return (struct text_access) {
 		.exec	= pte_exec(*pte) && !nx,
 		.write	= pte_write(*pte) && rw,
 	};
@@ -267,9 +267,9 @@ bool arch_text_poke_trappable(const void *addr)
 
 /*
  * Until SYSTEM_SCHEDULING there is one CPU, and the kernel's own text is not
- * yet protected from writing.  The trampolines of ftrace are.  The text of a
- * module is not either until it is complete, and what writes it until then does
- * not hold text_mutex, without which there is no alias.
+ * yet protected from writing.  The trampolines of ftrace are.  A module's text can
+ * be written until it is complete, and is written in place: what does so does not
+ * hold text_mutex, without which there is no alias.
  */
 static bool is_writable(void *addr)
 {

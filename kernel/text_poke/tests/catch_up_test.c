@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * KUnit test of what leaves CPUs in user mode alone: which CPUs and which batches
- * that is for, and that a CPU which was asked refetches.
+ * that is for, and that a CPU which was asked answers.
  */
 #include <kunit/test.h>
 #include <linux/bug.h>
@@ -17,29 +17,89 @@
 #include "../internal.h"
 #include "test.h"
 
-/* Ask this CPU, have it enter the kernel once more, and say whether it has done it. */
-static bool done_on_entry(bool asked)
+/*
+ * How a CPU that RCU does not watch comes to be watched.  Each says whether this
+ * CPU has done what it was asked by then.
+ */
+static __always_inline bool has_done(void)
+{
+	struct text_poke_asked *this = raw_cpu_ptr(&text_poke_asked);
+
+	return READ_ONCE(this->done) == READ_ONCE(this->asked);
+}
+
+static noinstr bool leave_idle(void)
+{
+	ct_idle_enter();
+	ct_idle_exit();
+	return has_done();
+}
+
+static noinstr bool interrupt_idle(void)
+{
+	bool done;
+
+	ct_idle_enter();
+	ct_irq_enter();
+	done = has_done();
+	ct_irq_exit();
+	ct_idle_exit();
+	return done;
+}
+
+static noinstr bool warn_in_idle(void)
+{
+	bool done, rcu;
+
+	ct_idle_enter();
+	rcu = warn_rcu_enter();
+	done = has_done();
+	warn_rcu_exit(rcu);
+	ct_idle_exit();
+	return done;
+}
+
+/* And one that is watched already, where an NMI may have come in between. */
+static noinstr bool interrupt_kernel(void)
+{
+	bool done;
+
+	ct_irq_enter();
+	done = has_done();
+	ct_irq_exit();
+	return done;
+}
+
+/* Ask this CPU, or not, and let it enter the kernel once more. */
+static bool answers(bool (*enter)(void), bool asked)
 {
 	struct text_poke_asked *this;
 	unsigned long before;
 
 	guard(irqsave)();
 	this = this_cpu_ptr(&text_poke_asked);
+	/* There may be something to do from a sync that found it in the kernel. */
+	interrupt_kernel();
 	before = this->done;
 	this->asked += asked;
-	ct_irq_enter();
-	ct_irq_exit();
-	return this->done == this->asked && this->done == before + asked;
+	return enter() && this->done == before + asked;
 }
 
-static void cpu_that_was_asked_refetches(struct kunit *test)
+static void cpu_that_was_asked_answers(struct kunit *test)
 {
+	static bool (*const enter[])(void) = {
+		leave_idle, interrupt_idle, warn_in_idle, interrupt_kernel,
+	};
+	/* With that, no task but the idle one may be idle. */
+	unsigned int i = IS_ENABLED(CONFIG_RCU_EQS_DEBUG) ?
+				 ARRAY_SIZE(enter) - 1 : 0;
+
 	guard(mutex)(&text_mutex);
 	guard(preempt)();
-	/* There may be something to do from a sync that found it in the kernel. */
-	done_on_entry(false);
-	KUNIT_EXPECT_TRUE(test, done_on_entry(true));
-	KUNIT_EXPECT_TRUE(test, done_on_entry(false));
+	for (; i < ARRAY_SIZE(enter); i++) {
+		KUNIT_EXPECT_TRUE_MSG(test, answers(enter[i], true), "%u", i);
+		KUNIT_EXPECT_TRUE_MSG(test, answers(enter[i], false), "%u", i);
+	}
 }
 
 static void only_user_mode_unwatched_is_user_mode(struct kunit *test)
@@ -95,7 +155,18 @@ static void this_cpu_is_in_the_kernel(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, text_poke_ask(smp_processor_id()));
 }
 
-static void cpus_with_a_tick_are_interrupted(struct kunit *test)
+/* Is a CPU asked, in a batch that would leave it alone? */
+static bool is_asked(int cpu)
+{
+	struct text_poke_asked *that = per_cpu_ptr(&text_poke_asked, cpu);
+	unsigned long before = READ_ONCE(that->asked);
+
+	text_poke_leaves_alone(cpu);
+	return READ_ONCE(that->asked) != before;
+}
+
+/* What they were asked would be seen by none of them before long. */
+static void cpus_with_a_tick_are_not_asked(struct kunit *test)
 {
 	const struct text_poke_site site = { .addr = site_addr(), .len = LEN };
 	int cpu;
@@ -104,8 +175,8 @@ static void cpus_with_a_tick_are_interrupted(struct kunit *test)
 	guard(preempt)();
 	text_poke_catch_up_begin(text_poke_test_queue(&site, 1));
 	for_each_online_cpu(cpu)
-		if (!context_tracking_enabled_cpu(cpu))
-			KUNIT_EXPECT_FALSE(test, text_poke_leaves_alone(cpu));
+		KUNIT_EXPECT_EQ(test, is_asked(cpu),
+				context_tracking_enabled_cpu(cpu));
 	text_poke_catch_up_end();
 }
 
@@ -117,12 +188,20 @@ static const char * const unwatched[] = {
 #endif
 	"report_bug",
 #endif
-#ifdef CONFIG_X86
 	"ret_from_fork",
+#ifdef CONFIG_X86
 	"ret_from_fork_asm",
 #endif
 #ifdef CONFIG_MITIGATION_RETHUNK
 	"__x86_return_thunk",
+#endif
+#ifdef CONFIG_MITIGATION_SRSO
+	"srso_alias_untrain_ret",
+	"srso_alias_return_thunk",
+	"srso_alias_safe_ret",
+#endif
+#ifdef CONFIG_ARM64
+	"post_ttbr_update_workaround",
 #endif
 };
 
@@ -143,11 +222,11 @@ static void no_probe_comes_where_rcu_does_not_watch(struct kunit *test)
 }
 
 static struct kunit_case catch_up_cases[] = {
-	KUNIT_CASE(cpu_that_was_asked_refetches),
+	KUNIT_CASE(cpu_that_was_asked_answers),
 	KUNIT_CASE(only_user_mode_unwatched_is_user_mode),
 	KUNIT_CASE(noinstr_sites_interrupt_all),
 	KUNIT_CASE(this_cpu_is_in_the_kernel),
-	KUNIT_CASE(cpus_with_a_tick_are_interrupted),
+	KUNIT_CASE(cpus_with_a_tick_are_not_asked),
 	KUNIT_CASE(no_probe_comes_where_rcu_does_not_watch),
 	{}
 };

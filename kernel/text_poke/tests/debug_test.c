@@ -86,6 +86,17 @@ static void store_often(void)
 	text_poke_check_mapped(false);
 }
 
+#ifdef CONFIG_TEXT_POKE_CATCH_UP
+/* A trap that was taken in user mode, as it were. */
+static void sync_after_early_trap(void)
+{
+	raw_cpu_write(text_poke_early_trap, site_addr());
+	text_poke_check_sync_begin();
+	text_poke_check_all_refetched();
+	text_poke_check_sync_end();
+}
+#endif
+
 /* What no single step of the core would do wrong for long enough. */
 static void checker_knows_what_it_is_told(struct kunit *test)
 {
@@ -98,6 +109,10 @@ static void checker_knows_what_it_is_told(struct kunit *test)
 		{ sync_while_mapped, "synced with the alias mapped" },
 		{ sync_while_untold, "synced before perf was told" },
 		{ store_often, "too many stores through one mapping" },
+#ifdef CONFIG_TEXT_POKE_CATCH_UP
+		{ sync_after_early_trap,
+		  "a site was run in what counts as user mode" },
+#endif
 	};
 	int i;
 

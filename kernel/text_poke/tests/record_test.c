@@ -392,6 +392,26 @@ static void what_fits_of_a_chunk_is_told(struct kunit *test)
 	use_buffer(false);
 }
 
+/* An event may get a smaller one just then, which many would write over. */
+static void many_take_half_of_a_buffer_at_most(struct kunit *test)
+{
+	struct perf_output_handle handle;
+	struct perf_sample_data data = {};
+	int ret;
+
+	open_event(test, 0, 1);
+	guard(own_pokes)();
+	use_buffer(true);
+	ret = perf_output_begin_records(&handle, &data, event,
+					perf_data_size(rb) / 2 + sizeof(u64), 0);
+	if (!ret)
+		perf_output_end(&handle);
+	KUNIT_EXPECT_EQ(test, ret, -ENOSPC);
+	expect_no_more(test);
+	KUNIT_EXPECT_EQ(test, lost(test), 0);
+	use_buffer(false);
+}
+
 static void a_paused_buffer_loses_all(struct kunit *test)
 {
 	open_event(test, 0, 1);
@@ -719,6 +739,7 @@ static struct kunit_case record_cases[] = {
 	KUNIT_CASE(a_chunk_has_one_stamp),
 	KUNIT_CASE(losses_are_counted_by_the_record),
 	KUNIT_CASE(what_fits_of_a_chunk_is_told),
+	KUNIT_CASE(many_take_half_of_a_buffer_at_most),
 	KUNIT_CASE(a_paused_buffer_loses_all),
 	KUNIT_CASE(no_buffer_loses_nothing),
 	KUNIT_CASE(too_long_ones_are_lost_alone),

@@ -12,8 +12,6 @@
  *   (parked)                register and unregister tracers
  *   NOP or JALR             let it go, look which of them it has called
  *
- * Without CALL_OPS it is let go while the controller waits for it.
- *
  * To get there, a kprobe on AUIPC raises an interrupt, which is taken when the
  * probe is over.  That wakes a real-time task, which keeps the CPU.
  *
@@ -33,7 +31,6 @@
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/text_poke.h>
-#include <linux/workqueue.h>
 
 #include <asm/csr.h>
 #include <asm/entry-common.h>
@@ -123,40 +120,6 @@ static int change_to(unsigned int next)
 	return ret;
 }
 
-/*
- * Where all sites call the same function, ftrace waits for tasks that are
- * inside before it becomes another one.
- */
-#define CHANGES_WAIT !IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS)
-
-/* How often others could change text meanwhile, and how often they could not. */
-static unsigned int had_mutex, missed_mutex;
-
-static bool had_text_mutex(void)
-{
-	if (!mutex_trylock(&text_mutex))
-		return false;
-	mutex_unlock(&text_mutex);
-	return true;
-}
-
-/* Not before the task that changes a key has got what it takes. */
-static void let_victim_go(struct work_struct *work)
-{
-	unsigned long end = jiffies + HZ;
-	bool had;
-
-	while (!(had = had_text_mutex()) && time_before(jiffies, end))
-		schedule_timeout_interruptible(1);
-	if (had)
-		had_mutex++;
-	else
-		missed_mutex++;
-	WRITE_ONCE(parked, false);
-}
-
-static DECLARE_DELAYED_WORK(let_go, let_victim_go);
-
 /* Park the victim, change tracers behind its back, and let it go. */
 static void one_round(struct kunit *test, unsigned int round)
 {
@@ -166,24 +129,19 @@ static void one_round(struct kunit *test, unsigned int round)
 	WRITE_ONCE(wanted, true);
 	KUNIT_ASSERT_TRUE_MSG(test, wait_until(is_parked, PATIENCE), "never parked");
 
-	if (CHANGES_WAIT)
-		schedule_delayed_work(&let_go, HZ / 50);
 	for (i = 0; i <= round % 3; i++)
 		KUNIT_EXPECT_EQ(test, 0, change_to((round + 2 * i) %
 						   (NONE + 1)));
 	for (i = 0; i < NONE; i++)
 		hits[i] = READ_ONCE(tracers[i].hits);
 	calls_before = READ_ONCE(calls);
-	cancel_delayed_work_sync(&let_go);
 	WRITE_ONCE(parked, false);
 	KUNIT_ASSERT_TRUE_MSG(test, wait_until(has_gone_on, PATIENCE), "gone for ever");
 
-	/* A task let go before may still have been in a tracer that is gone. */
 	for (i = 0; i < NONE; i++)
-		if (!CHANGES_WAIT || i == current_tracer)
-			KUNIT_EXPECT_EQ_MSG(test, i == current_tracer,
-					    READ_ONCE(tracers[i].hits) != hits[i],
-					    "tracer %u, round %u", i, round);
+		KUNIT_EXPECT_EQ_MSG(test, i == current_tracer,
+				    READ_ONCE(tracers[i].hits) != hits[i],
+				    "tracer %u, round %u", i, round);
 }
 
 static int begin(struct kunit *test)
@@ -220,9 +178,6 @@ static void tasks_inside_the_pair_go_on(struct kunit *test)
 		one_round(test, round);
 	kunit_info(test, "%lu calls, %lu and %lu traced", calls,
 		   tracers[0].hits, tracers[1].hits);
-	KUNIT_EXPECT_EQ(test, missed_mutex, 0);
-	if (CHANGES_WAIT)
-		KUNIT_EXPECT_GT(test, had_mutex, 0);
 }
 
 #define EIGHT_LONGS	long a, long b, long c, long d, \
