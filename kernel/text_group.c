@@ -18,7 +18,7 @@
 #include <linux/text_poke.h>
 
 /* Does it have to change?  If so, it is about to. */
-static bool begin(struct text_change *change)
+static bool text_change_begin(struct text_change *change)
 {
 	int ret;
 
@@ -31,7 +31,7 @@ static bool begin(struct text_change *change)
 	return ret > 0;
 }
 
-static void end(struct text_change *change, int error)
+static void text_change_end(struct text_change *change, int error)
 {
 	change->error = error;
 	change->pending = false;
@@ -71,7 +71,7 @@ static void begin_all(struct text_group *group)
 			change->error = -EEXIST;
 			continue;
 		}
-		change->pending = begin(change);
+		change->pending = text_change_begin(change);
 		if (change->pending && change->key && !change->enable)
 			disabling = true;
 	}
@@ -83,7 +83,7 @@ static void end_all(struct text_group *group, int error)
 
 	list_for_each_entry(change, &group->changes, node)
 		if (change->pending)
-			end(change, error);
+			text_change_end(change, error);
 }
 
 /* With one CPU, and before the scheduler runs, nothing is queued. */
@@ -139,7 +139,7 @@ static int queue_all(struct text_group *group)
 			text_poke_batch_cancel();
 		if (error == -ENOMEM || error == -EIO || error == -EBUSY)
 			return error;
-		end(bad, error);
+		text_change_end(bad, error);
 	}
 	error = queue_keys(group);
 	if (error)
@@ -162,7 +162,7 @@ static int change_text(struct text_group *group)
 }
 
 /* The first error, and no request is left. */
-static int empty(struct text_group *group)
+static int text_group_drain(struct text_group *group)
 {
 	struct text_change *change, *next;
 	int ret = 0;
@@ -205,6 +205,6 @@ int text_group_commit(struct text_group *group)
 	static_call_group_unlock();
 	jump_label_unlock();
 	cpus_read_unlock();
-	return empty(group);
+	return text_group_drain(group);
 }
 EXPORT_SYMBOL_GPL(text_group_commit);

@@ -64,18 +64,24 @@ static int stats_show(struct seq_file *m, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(stats);
 
+/* What has no symbol, as a trampoline, is told of without its address. */
+static void show_symbol(struct seq_file *m, int cpu, const void *addr)
+{
+	char symbol[KSYM_SYMBOL_LEN] = "";
+
+	sprint_symbol(symbol, (unsigned long)addr);
+	if (!symbol[0] || !strncmp(symbol, "0x", 2))
+		strscpy(symbol, "no symbol");
+	seq_printf(m, "%d %s\n", cpu, symbol);
+}
+
 static void show_trapped(struct seq_file *m, int cpu)
 {
 	const void *addr;
 	unsigned int ago;
 
-	for (ago = 0; (addr = text_poke_trapped(cpu, ago)); ago++) {
-		/* Without a symbol it would be told as an address. */
-		if (__kernel_text_address((unsigned long)addr))
-			seq_printf(m, "%d %pS\n", cpu, addr);
-		else
-			seq_printf(m, "%d gone\n", cpu);
-	}
+	for (ago = 0; (addr = text_poke_trapped(cpu, ago)); ago++)
+		show_symbol(m, cpu, addr);
 }
 
 static int trapped_show(struct seq_file *m, void *unused)

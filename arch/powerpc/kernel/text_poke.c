@@ -92,8 +92,10 @@
 #include <asm/inst.h>
 #include <asm/interrupt.h>
 #include <asm/paca.h>
+#include <asm/ppc-opcode.h>
 #include <asm/probes.h>
 #include <asm/ptrace.h>
+#include <asm/reg.h>
 #include <asm/sections.h>
 #include <asm/sstep.h>
 #include <asm/synch.h>
@@ -153,6 +155,17 @@ static bool is_special(u32 insn)
 	return op <= OP_TRAP || (op >= 16 && op <= OP_19);
 }
 
+/* Does it read or write what a trap overwrites? */
+static bool is_of_srr(u32 insn)
+{
+	unsigned int xo = (insn >> 1) & 0x3ff;
+	unsigned int spr = ((insn >> 16) & 0x1f) | ((insn >> 6) & 0x3e0);
+
+	return insn >> 26 == OP_31 &&
+	       (xo == OP_31_XOP_MFSPR || xo == OP_31_XOP_MTSPR) &&
+	       (spr == SPRN_SRR0 || spr == SPRN_SRR1);
+}
+
 /*
  * Does @insn do the same in a slot?  Not if it may fault and be fixed up: the
  * table of fixups knows its place, but not the slot.
@@ -160,7 +173,8 @@ static bool is_special(u32 insn)
 static bool can_step(const void *addr, u32 insn)
 {
 	return IS_ENABLED(CONFIG_HAVE_TEXT_POKE_SLOTS) && !is_special(insn) &&
-	       !is_reservation(insn) && can_single_step(insn) &&
+	       !is_reservation(insn) && !is_of_srr(insn) &&
+	       can_single_step(insn) &&
 	       !search_exception_tables((unsigned long)addr);
 }
 
@@ -286,6 +300,7 @@ static const char *const no_trap_names[] __initconst = {
 	"machine_check_queue_event",
 	"mce_irq_work_queue",
 	"search_kernel_exception_table",
+	"search_extable", "cmp_ex_search", "slb_save_contents",
 	"__machine_check_early_realmode_p7",
 	"__machine_check_early_realmode_p8",
 	"__machine_check_early_realmode_p9",

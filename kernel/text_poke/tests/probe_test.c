@@ -323,10 +323,19 @@ static struct kunit_case probe_cases[] = {
 	{}
 };
 
+/* A case that has failed may have left some. */
+static void probe_exit(struct kunit *test)
+{
+	text_poke_fail_no_more();
+	if (all[0])
+		unregister_kprobes(all, NR_PROBES);
+	text_poke_test_count_no_more(test);
+}
+
 static struct kunit_suite probe_suite = {
 	.name		= "text_poke_probe",
 	.init		= probe_init,
-	.exit		= text_poke_test_count_no_more,
+	.exit		= probe_exit,
 	.test_cases	= probe_cases,
 };
 

@@ -99,6 +99,7 @@ static inline void wait_for_kprobe_optimizer(void) { }
 static struct {
 	u64 complaints_before;
 	u64 listeners;
+	u64 stranded;
 	u64 probings;
 	u64 site_probings;
 	atomic64_t probe_hits;
@@ -481,6 +482,10 @@ static void bring_back(unsigned int cpu, struct torture_random_state *rand)
 		if (!add_cpu(cpu))
 			WRITE_ONCE(counts.cycles, counts.cycles + 1);
 	} while (!cpu_online(cpu) && !torture_must_stop());
+	if (!cpu_online(cpu) && add_cpu(cpu)) {
+		pr_alert("!!! CPU %u stays offline\n", cpu);
+		WRITE_ONCE(counts.stranded, counts.stranded + 1);
+	}
 }
 
 /*
@@ -643,7 +648,8 @@ static bool nothing_went_wrong(const struct text_poke_reads *reads)
 {
 	return !reads->wrong && !reads->spoilt &&
 	       !text_poke_torture_writes.errors &&
-	       !atomic64_read(&counts.probe_errors) && !complaints();
+	       !atomic64_read(&counts.probe_errors) && !counts.stranded &&
+	       !complaints();
 }
 
 static void give_verdict(bool restored)

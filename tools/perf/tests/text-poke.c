@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Hardware trace of a kernel whose text changes (perf test "text poke" runs all
- * of it): perf.data files are made here,
+ * Hardware trace of a kernel whose text changes: perf.data files are made here,
  * with packets as a CPU emits them that executes a loop, and with the records of
  * the changes; perf itself decodes them. The loop has a site, a nop that becomes
  * a jump to a detour and back again:
@@ -2329,6 +2328,6 @@ static struct test_case text_poke_tests[] = {
 };
 
 struct test_suite suite__text_poke = {
-	.desc = "Hardware trace of text that changes",
+	.desc = "Text pokes and hardware trace",
 	.test_cases = text_poke_tests,
 };

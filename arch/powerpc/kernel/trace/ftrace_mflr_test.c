@@ -279,8 +279,8 @@ static void tracers_may_move_to_another_cpu(struct kunit *test)
 	struct cpumask allowed;
 	void *left_with;
 
-	if (num_online_cpus() < 2)
-		kunit_skip(test, "one CPU");
+	if (!IS_ENABLED(CONFIG_PREEMPTION) || num_online_cpus() < 2)
+		kunit_skip(test, "needs preemption, and a second CPU");
 
 	cpumask_copy(&allowed, current->cpus_ptr);
 	KUNIT_ASSERT_EQ(test, 0, register_ftrace_function(&mover));

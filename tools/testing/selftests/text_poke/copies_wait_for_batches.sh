@@ -37,6 +37,8 @@ if [ ! -d $FAIL ]; then
 	ktap_skip_all "no knob of fail_text_poke in this kernel"
 	exit "$KSFT_SKIP"
 fi
+keep $FAIL/points $FAIL/delay $FAIL/times $FAIL/verbose $FAIL/probability
+trap 'put_back; rm -rf "$DIR"; [ ! -d $GRAPH ] || rmdir $GRAPH' EXIT
 echo $SLOW > $FAIL/points
 echo $DELAY_MS > $FAIL/delay
 echo -1 > $FAIL/times
@@ -59,6 +61,4 @@ wait
 TIMES=$(wc -l < "$DID")
 echo "# disturbed $TIMES times"
 [ "$TIMES" -ge 2 ] || CODE=1
-rm -r "$DIR"
-rmdir $GRAPH
 exit $CODE

@@ -80,6 +80,28 @@ own_end()
 	[ ! -d $OWN ] || rmdir $OWN
 }
 
+# keep FILE...: they have the same values again when the test ends, however it
+# does; the last one first.
+KEPT=
+keep()
+{
+	for file; do
+		KEPT="$file $(cat "$file")
+$KEPT"
+	done
+	trap put_back EXIT
+	trap 'exit 1' INT TERM HUP
+}
+
+put_back()
+{
+	while read -r file value; do
+		[ -z "$file" ] || echo "$value" > "$file"
+	done <<-END
+		$KEPT
+	END
+}
+
 toggle_key()
 {
 	echo 1 > $SCHEDSTATS

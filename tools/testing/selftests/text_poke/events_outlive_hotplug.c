@@ -186,6 +186,8 @@ static void stay_after_all(void)
 	ksft_test_result(stays && runs(fd), "events_of_a_cpu_that_stays_run\n");
 	close(fd);
 	write_file("/sys/devices/system/cpu/cpu1/hotplug/fail", "-1");
+	if (!stays)
+		set_online(true);
 }
 
 int main(void)

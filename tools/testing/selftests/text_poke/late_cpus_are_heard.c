@@ -26,6 +26,12 @@ static void snapshot(struct image *img)
 		ksft_exit_fail_perror("reading /proc/kcore");
 }
 
+/* Also where the test ends while it is offline. */
+static void bring_back(void)
+{
+	cpu_set_online(LATE, true);
+}
+
 static void set_online(bool online)
 {
 	if (cpu_set_online(LATE, online))
@@ -193,6 +199,7 @@ int main(void)
 		ksft_exit_skip("no CPU can go offline\n");
 	if (counter_read("records") < 0 || access(KEY, W_OK))
 		ksft_exit_skip("no counters, or no key\n");
+	atexit(bring_back);
 	/* It is off until the end. */
 	if (keep_file(KEY) || write_file(KEY, "0"))
 		ksft_exit_fail_perror(KEY);

@@ -49,14 +49,14 @@ if ! modprobe $MODULE 2>/dev/null; then
 	exit "$KSFT_SKIP"
 fi
 counters_end
-# Elsewhere there are no call sites, only trampolines, and nothing to change.
+ktap_set_plan 3
 if [ "$(uname -m)" = x86_64 ]; then
-	ktap_set_plan 3
 	expect many_sites "$(grown pokes) -ge $SITES"
+	expect one_batch "$(grown batches) -eq 1"
 else
-	ktap_set_plan 2
+	ktap_test_skip "many_sites: here static calls have no call sites"
+	ktap_test_skip "one_batch: here static calls have no call sites"
 fi
-expect one_batch "$(grown batches) -le 1"
 modprobe -r $MODULE
 keys_take_one_batch
 ktap_finished

@@ -13,6 +13,7 @@ HARMLESS=0x60
 
 mount_debugfs
 if [ -d $FAIL ]; then
+	keep $FAIL/points $FAIL/delay $FAIL/times $FAIL/verbose $FAIL/probability
 	echo $HARMLESS > $FAIL/points
 	echo 2 > $FAIL/delay
 	echo -1 > $FAIL/times
@@ -22,8 +23,3 @@ else
 	echo "# no knob of fail_text_poke in this kernel"
 fi
 ./replay --workload keys,killed,frozen
-CODE=$?
-if [ -d $FAIL ]; then
-	echo 0 > $FAIL/probability
-fi
-exit $CODE

@@ -24,7 +24,10 @@ need_events
 ktap_set_plan 9
 
 # In a folder that can be written, wherever the tests are.
-cd "$(mktemp -d)" || exit 1
+DIR=$(mktemp -d)
+cd "$DIR" || exit 1
+keep $EVENTS/enable
+trap 'put_back; rm -r "$DIR"' EXIT
 echo 1 > $EVENTS/enable
 echo > $TRACING/trace
 counters_begin
@@ -32,7 +35,6 @@ toggle_key
 toggle_key
 counters_end
 cat $TRACING/trace > trace.txt
-echo 0 > $EVENTS/enable
 
 expect some_batches "$(count end) -gt 0"
 expect a_begin_for_every_end "$(count begin) -eq $(count end)"
