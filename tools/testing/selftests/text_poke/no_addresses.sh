@@ -18,7 +18,7 @@ expect there_are_counters "$(grep -c . $STATS) -gt 0"
 expect counters_are_numbers "$(grep -Evc '^[a-z_]+ [0-9]{1,15}$' $STATS) -eq 0"
 expect counters_are_for_root "$(stat -c %a $STATS) -eq 400"
 expect traps_are_told_by_symbol \
-	"$(grep -Evc '^[0-9]+ ([^ 0][^ ]*\+0x[0-9a-f]+/0x[0-9a-f]+( \[.*\])?|gone)$' \
+	"$(grep -Evc '^[0-9]+ ([^ 0][^ ]*\+0x[0-9a-f]+/0x[0-9a-f]+( \[.*\])?|no symbol)$' \
 	   $TRAPPED) -eq 0"
 expect traps_are_told_to_root "$(stat -c %a $TRAPPED) -eq 400"
 expect tracepoints_have_no_addresses \
