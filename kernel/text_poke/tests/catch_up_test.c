@@ -165,7 +165,7 @@ static bool is_asked(int cpu)
 	return READ_ONCE(that->asked) != before;
 }
 
-/* What they were asked would be seen by none of them before long. */
+/* Such a CPU would not look at what it was asked for a long time. */
 static void cpus_with_a_tick_are_not_asked(struct kunit *test)
 {
 	const struct text_poke_site site = { .addr = site_addr(), .len = LEN };

@@ -30,8 +30,8 @@
  * mflr is not of the patch class, so it is always exchanged behind a guard: nop,
  * tw and mflr are each complete on every CPU before the next is stored.  That
  * this is enough is what kprobes have relied on since 2004; the Power ISA does
- * not promise it.  So mflr stays, unless "ftrace_mflr=remove" is on the command line, and the CPU has
- * CPU_FTR_ARCH_300: POWER9 and later.
+ * not promise it.  So mflr stays, unless "ftrace_mflr=remove" is on the command
+ * line, and the CPU has CPU_FTR_ARCH_300: POWER9 and later.
  *
  * A kprobe may be on ip - 4.  It emulates mflr, whatever is there: that does no
  * harm before a nop.  So enabling leaves it alone, and when it is disarmed there
