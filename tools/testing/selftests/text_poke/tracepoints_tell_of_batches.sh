@@ -26,8 +26,7 @@ ktap_set_plan 9
 # In a folder that can be written, wherever the tests are.
 DIR=$(mktemp -d)
 cd "$DIR" || exit 1
-keep $EVENTS/enable
-trap 'put_back; rm -r "$DIR"' EXIT
+trap 'echo 0 > $EVENTS/enable; rm -r "$DIR"' EXIT
 echo 1 > $EVENTS/enable
 echo > $TRACING/trace
 counters_begin
