@@ -13,13 +13,11 @@
  */
 static int poke_entry(struct jump_entry *entry, enum jump_label_type type)
 {
-	u8 old[JUMP_LABEL_INSN_MAX], new[JUMP_LABEL_INSN_MAX];
+	u8 insns[2][JUMP_LABEL_INSN_MAX], *old = insns[!type], *new = insns[type];
 	void *addr = (void *)jump_entry_code(entry);
-	size_t len;
+	size_t len = arch_jump_label_insns(entry, insns[JUMP_LABEL_NOP],
+					   insns[JUMP_LABEL_JMP]);
 	int ret;
-
-	arch_jump_label_insn(entry, !type, old);
-	len = arch_jump_label_insn(entry, type, new);
 
 	if (system_state == SYSTEM_BOOTING)
 		ret = text_poke_early(addr, old, new, len);

@@ -29,17 +29,17 @@ DOCUMENTS = (
 # Of the tools' folders, those that hold more than Python.
 TABLES = ("cases", "config", "expected", "fuzz", "guest", "overlay", "trace")
 
-_PERSONS = (
-    r"who(?:m|ever|mever)?|(?:some|any|every)(?:body|one)|no(?:body|[ ]one)|s?he|him|his|himself"
+# Marked in sentences, in names, and in messages that code holds.
+_ANYWHERE = (
+    r"who(?:m|ever)?|(?:some|any|every)(?:body|one)|nobody|deaf|dawdl(?:e|es|ed|ing)|pluggers?"
 )
-_IDIOM = r"act(?:s|ed|ing)?(?:\s|[*#])+as|listeners?|deaf|dawdl(?:e|es|ed|ing)|pluggers?"
-MARKED = re.compile(rf"(?<![\w@-])(?:{_PERSONS}|{_IDIOM})(?!\w|\.[chS]\b)", re.I)
-# The same in names, and in messages that code holds.
-IN_CODE = re.compile(
-    r"(?<![^\W_])(?:who(?:m|ever)?|(?:some|any|every)(?:body|one)|nobody"
-    r"|act(?:s|ed|ing)?[_ ]as|deaf|dawdl(?:e|es|ed|ing)|pluggers?)(?![^\W_])",
-    re.I,
+# Marked in sentences alone.
+_IN_SENTENCES = r"whomever|no[ ]one|s?he|him|his|himself|listeners?"
+_ACT = r"act(?:s|ed|ing)?"
+MARKED = re.compile(
+    rf"(?<![\w@-])(?:{_ANYWHERE}|{_IN_SENTENCES}|{_ACT}(?:\s|[*#])+as)(?!\w|\.[chS]\b)", re.I
 )
+IN_CODE = re.compile(rf"(?<![^\W_])(?:{_ANYWHERE}|{_ACT}[_ ]as)(?![^\W_])", re.I)
 # Files that hold code, by their endings.
 CODE = (".c", ".h", ".S", ".pml", ".litmus", ".sh")
 

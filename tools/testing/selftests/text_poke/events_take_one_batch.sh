@@ -28,8 +28,8 @@ if [ ! -e $SCHED/enable ] || [ ! -e $NAMES ]; then
 	exit "$KSFT_SKIP"
 fi
 ktap_set_plan 8
-KEPT=$(cat $NAMES)
-trap 'own_end; echo $KEPT > $NAMES' EXIT
+keep $NAMES
+trap 'own_end; put_back' EXIT
 echo nop > $TRACING/current_tracer
 echo 0 > $TRACING/events/enable
 echo 1 > $NAMES

@@ -27,6 +27,7 @@ ktap_set_plan 9
 DIR=$(mktemp -d)
 cd "$DIR" || exit 1
 trap 'echo 0 > $EVENTS/enable; rm -r "$DIR"' EXIT
+trap 'exit 1' INT TERM HUP
 echo 1 > $EVENTS/enable
 echo > $TRACING/trace
 counters_begin
