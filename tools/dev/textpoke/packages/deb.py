@@ -400,6 +400,13 @@ def compiler(deb):
     return program.parent
 
 
+def _across(deb):
+    """The environment that packs for another architecture. Of that one's packages dpkg knows none,
+    so it has to leave out the check for them; what this machine has to have is seen to before.
+    """
+    return {"PATH": f"{compiler(deb)}:{os.environ['PATH']}", "DPKG_FLAGS": "-d"}
+
+
 def _made(deb):
     """The packages that bindeb-pkg says it has made, but for what is of no use beside Debian's."""
     listed = [
@@ -428,7 +435,7 @@ def _package_kernel(deb):
         "bindeb-pkg",
         "packing",
         "pack",
-        {"PATH": f"{compiler(deb)}:{os.environ['PATH']}"} if deb.arch.cross else {},
+        _across(deb) if deb.arch.cross else {},
     )
     names = _made(deb)
     if not names or (gone := [name for name in names if not (deb.folder / name).exists()]):
