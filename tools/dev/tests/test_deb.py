@@ -430,6 +430,8 @@ class Building(Case):
             self.assertIn("libssl-dev", unpacked.call_args.args[0])
             paths_of = {cmd[-1]: env.get("PATH") for cmd, env in self.calls[-3:]}
             self.assertIsNone(paths_of["all"])
+            # dpkg knows no package of that machine.
+            self.assertEqual(self.calls[-1][1]["DPKG_FLAGS"], "-d")
             first = Path(paths_of["bindeb-pkg"].split(":")[0]) / f"{arches.get(name).cross}gcc"
             said = subprocess.run(
                 [first, "a b.c"], check=True, capture_output=True, text=True
@@ -441,6 +443,7 @@ class Building(Case):
     def test_for_this_machine_it_needs_none(self):
         with mock.patch.object(deb, "compiler", side_effect=AssertionError("it was asked for")):
             self.build()
+        self.assertIsNone(self.calls[-1][1]["DPKG_FLAGS"])
 
     def test_setup_installs_all_that_it_needs(self):
         with mock.patch.object(host, "setup") as setup:
