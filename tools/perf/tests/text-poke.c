@@ -2283,10 +2283,98 @@ static int test__kcore_bpf(struct test_suite *test __maybe_unused, int subtest _
 }
 #endif
 
+/* How far away from modules a program of BPF is here; on arm64 it may be terabytes */
+#define FAR_AWAY	(48 << 20)
+
+/* A kcore that has one, and symbols of it */
+static int write_far_kcore(struct text_poke_test *t)
+{
+	const off_t at = sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr);
+	static u8 image[AREA_SIZE];
+	struct buf buf = { .data = image };
+	Elf64_Phdr area;
+	int err, fd;
+
+	err = write_kcore(t, "d/kcore_dir");
+	buf.len = sprintf((char *)image, "m 4096 0 - Live 0x%llx\n", MODULE);
+	err = err ?: write_file(t, "d/kcore_dir/modules", &buf);
+	buf.len = sprintf((char *)image, "%llx T _stext\n%llx T loop\n%llx T _etext\n"
+			  "%llx t f\t[m]\n%llx t p\t[bpf]\n", TEXT_START, SITE,
+			  TEXT_START + TEXT_SIZE, MODULE, MODULE - FAR_AWAY);
+	err = err ?: write_file(t, "d/kcore_dir/kallsyms", &buf);
+	if (err)
+		return err;
+
+	fd = open(in_dir(t, "d/kcore_dir/kcore"), O_RDWR);
+	if (fd < 0)
+		return -errno;
+	err = -EIO;
+	if (pread(fd, &area, sizeof(area), at) != sizeof(area) ||
+	    pread(fd, image, sizeof(image), area.p_offset) != sizeof(image))
+		goto out;
+	area.p_vaddr -= FAR_AWAY;
+	area.p_filesz = FAR_AWAY + sizeof(image);
+	area.p_memsz = area.p_filesz;
+	if (pwrite(fd, &area, sizeof(area), at) != sizeof(area) ||
+	    pwrite(fd, image, sizeof(image), area.p_offset + FAR_AWAY) != sizeof(image) ||
+	    pwrite(fd, "far", 4, area.p_offset + MODULE - AREA_START) != 4)
+		goto out;
+	err = 0;
+out:
+	close(fd);
+	return err;
+}
+
+/* Whether a kcore has that at an address */
+static bool has_code(int fd, u64 addr, const void *code, size_t len)
+{
+	Elf64_Ehdr ehdr;
+	Elf64_Phdr phdr;
+	u8 found[16];
+	int i;
+
+	if (len > sizeof(found) || pread(fd, &ehdr, sizeof(ehdr), 0) != sizeof(ehdr))
+		return false;
+	for (i = 0; i < ehdr.e_phnum; i++) {
+		off_t at = ehdr.e_phoff + i * sizeof(phdr);
+
+		if (pread(fd, &phdr, sizeof(phdr), at) != sizeof(phdr))
+			return false;
+		if (addr >= phdr.p_vaddr && addr + len <= phdr.p_vaddr + phdr.p_filesz)
+			return pread(fd, found, len, phdr.p_offset + addr - phdr.p_vaddr) ==
+			       (ssize_t)len && !memcmp(found, code, len);
+	}
+	return false;
+}
+
+/* A copy of kcore has code wherever it is, and nothing of what lies between */
+static int test__kcore_far(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
+{
+	struct text_poke_test t;
+	struct stat st;
+	bool ok = false;
+	u8 back[8], len;
+	int fd;
+
+	if (begin(&t, &x86) || write_far_kcore(&t) || mkdir(in_dir(&t, "copy"), 0700) ||
+	    kcore_copy(in_dir(&t, "d/kcore_dir"), in_dir(&t, "copy")))
+		return end(&t, TEST_FAIL);
+	len = t.isa->back(back, MODULE);
+	fd = open(in_dir(&t, "copy/kcore"), O_RDONLY);
+	if (fd >= 0 && !fstat(fd, &st)) {
+		pr_debug("the copy has %" PRIu64 " bytes\n", (u64)st.st_size);
+		ok = st.st_size < 1 << 20 && has_code(fd, MODULE, back, len) &&
+		     has_code(fd, MODULE - FAR_AWAY, "far", 4);
+		close(fd);
+	}
+	return end(&t, ok ? TEST_OK : TEST_FAIL);
+}
+
 static struct test_case text_poke_tests[] = {
 	TEST_CASE("Image of the kernel, text pokes forwards and backwards", image),
 	TEST_CASE("Code that records register, and kcore", kcore),
 	TEST_CASE("Broken records of code, and kcore", kcore_broken),
+	TEST_CASE("A copy of kcore, and code that is far away", kcore_far),
 #ifdef HAVE_LIBBPF_SUPPORT
 	TEST_CASE("BPF programs and kcore", kcore_bpf),
 #endif

@@ -100,6 +100,15 @@ SKIPS = (
         debug=True,
     ),
     Skip("tools of libbpf-tools trace while the tracer and keys are switched", BTF),
+    *(
+        Skip(
+            f"perf of {origin} records text pokes and shows them",
+            "this perf copies all that lies between modules and programs of BPF",
+            ("arm64",),
+            debug=True,
+        )
+        for origin in (RELEASE, "the backports")
+    ),
     Skip(
         "stress-ng loads modules while text changes",
         "stress-ng of this Debian has nothing for modules",  # from 0.16 on

@@ -240,9 +240,7 @@ def plugin_words(machine, found, plugin, folder, vectors):
 
 
 def _loader(own, kdir):
-    """What loads a program of BPF, where perf decodes that. On RISC-V perf cannot copy kcore beside
-    one: the copy would have all that lies between it and the modules, two GiB.
-    """
+    """What loads a program of BPF, where perf decodes that."""
     if not own.machine.unit:
         return {}
     return {"usr/bin/bpf": tests.program(own.arch.name, kdir, "bpf")}
