@@ -214,8 +214,8 @@ recorded()
 	[ "$shown" -ge $POKES ] && [ "${lost:-0}" = 0 ]
 }
 
-# Debian's perf has text pokes recorded with a copy of kcore only. Where programs of BPF are far from
-# modules, and systemd loads some, it would copy what lies between until the disk is full.
+# Debian's perf has text pokes recorded with a copy of kcore only. Where programs of BPF are far
+# from modules, and systemd loads some, it would copy what lies between until the disk is full.
 copies_kcore()
 {
 	[ "$(uname -m)" != aarch64 ] ||
