@@ -2325,26 +2325,34 @@ out:
 	return err;
 }
 
-/* Whether a kcore has that at an address */
-static bool has_code(int fd, u64 addr, const void *code, size_t len)
+/* What is to be at an address of a kcore */
+struct expected_code {
+	int fd;
+	u64 addr;
+	const void *bytes;
+	size_t len;
+	bool found;
+};
+
+static int find_code(u64 start, u64 len, u64 pgoff, void *data)
 {
-	Elf64_Ehdr ehdr;
-	Elf64_Phdr phdr;
+	struct expected_code *code = data;
 	u8 found[16];
-	int i;
 
-	if (len > sizeof(found) || pread(fd, &ehdr, sizeof(ehdr), 0) != sizeof(ehdr))
-		return false;
-	for (i = 0; i < ehdr.e_phnum; i++) {
-		off_t at = ehdr.e_phoff + i * sizeof(phdr);
+	if (code->len > sizeof(found))
+		return -EINVAL;
+	if (code->addr < start || code->addr + code->len > start + len)
+		return 0;
+	code->found = pread(code->fd, found, code->len, pgoff + code->addr - start) ==
+		      (ssize_t)code->len && !memcmp(found, code->bytes, code->len);
+	return 0;
+}
 
-		if (pread(fd, &phdr, sizeof(phdr), at) != sizeof(phdr))
-			return false;
-		if (addr >= phdr.p_vaddr && addr + len <= phdr.p_vaddr + phdr.p_filesz)
-			return pread(fd, found, len, phdr.p_offset + addr - phdr.p_vaddr) ==
-			       (ssize_t)len && !memcmp(found, code, len);
-	}
-	return false;
+static bool has_code(int fd, u64 addr, const void *bytes, size_t len)
+{
+	struct expected_code code = { .fd = fd, .addr = addr, .bytes = bytes, .len = len };
+
+	return !file__read_maps(fd, true, find_code, &code, NULL) && code.found;
 }
 
 /* A copy of kcore has code wherever it is, and nothing of what lies between */
