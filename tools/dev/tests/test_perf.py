@@ -13,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from textpoke import paths  # noqa: E402
 from textpoke.guests import perf  # noqa: E402
+from textpoke.say import run  # noqa: E402
 
 
 class Build(unittest.TestCase):
@@ -27,6 +28,7 @@ class Build(unittest.TestCase):
         self.found = []
         for target, name, what in (
             (paths, "BUILD", self.folder / "build"),
+            (paths, "LOGS", self.folder / "log"),
             (perf, "run", self.make),
             (perf, "say", mock.Mock()),
         ):
@@ -56,6 +58,13 @@ class Build(unittest.TestCase):
         self.build()
         self.build()
         self.assertEqual(self.builds, 1)
+
+    def test_nothing_is_made_in_the_source(self):
+        source = self.folder / "tools/perf"
+        (source / "Makefile").write_text("all: $(O)/perf\n\ttouch helper\n$(O)/perf:\n\ttouch $@\n")
+        with mock.patch.object(perf, "run", run):
+            perf.build(self.folder, self.out, (), "perf")
+        self.assertEqual({each.name for each in source.iterdir()}, {"perf.c", "Makefile"})
 
     def test_a_source_that_changed_is_built_anew(self):
         self.build()

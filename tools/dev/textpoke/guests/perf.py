@@ -147,6 +147,8 @@ def _build(source, out, options, what):
             f"O={out}",
             f"-j{os.cpu_count()}",
             *options,
+            # Not "all", which has test programs for arm64, made within the source.
+            binary,
         ],
         log=paths.LOGS / f"{out.name}.log",
         what=f"building {what}",
