@@ -65,11 +65,10 @@ pass()
 	sleep 0.4
 }
 
-# A program of BPF, if there is what loads it, for as long as perf records: perf knows the code of
-# those that are there when it begins. The workload has it call another or not.
+# A program of BPF, for as long as perf records: perf knows the code of those that are there when it
+# begins. The workload has it call another or not.
 program_begin()
 {
-	which bpf >/dev/null || return 0
 	bpf hrtimer_start >"$DIR/program" &
 	PROGRAM=$!
 	export PROGRAM

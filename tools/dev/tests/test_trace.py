@@ -654,8 +654,24 @@ class Half(unittest.TestCase):
                 "what is executed is what the records say": ktap.FAILED,
                 "enough is executed and changed": ktap.FAILED,
                 "code of each kind is executed": ktap.PASSED,
+                "a program of BPF is executed": ktap.PASSED,
             },
         )
+
+    def test_what_is_linked_in_before_the_text_is_known_as_well(self):
+        folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        loads = ((1, 0x100, BASE, b"head"), (2, 0x104, BASE, b"note"), (1, 0x108, 0, b"area"))
+        image = b"\x7fELF\x02\x01" + bytes(26) + struct.pack("<Q14xHH", 64, 56, len(loads))
+        image += bytes(64 - len(image))
+        image += b"".join(
+            struct.pack("<II6Q", kind, 5, where, addr, addr, len(data), len(data), 4)
+            for kind, where, addr, data in loads
+        )
+        data = b"".join(data for *_, data in loads)
+        (folder / "vmlinux").write_bytes(image.ljust(0x100, b"\0") + data)
+        for at, found in ((BASE + 3, [struct.pack("<2Q", BASE, 3) + b"hea"]), (BASE, [])):
+            (folder / "System.map").write_text(f"{BASE:x} T _start\n{at:x} T _stext\n")
+            self.assertEqual(list(trace.head(folder)), found)
 
     def test_a_kind_of_code_that_was_not_executed_is_a_failure(self):
         name = "code of each kind is executed"
@@ -787,7 +803,7 @@ class Columns(unittest.TestCase):
             "base_perf": lambda: "base-perf",
             "base_kernel": lambda name: f"base-{name}",
             "see": lambda made: trace.Seen(made, found, found),
-            "encode": lambda own, folder, recording: trace.Trace(
+            "encode": lambda own, kdir, folder, recording: trace.Trace(
                 own, folder, recording, parts, found
             ),
             "record": lambda own, kdir, folder, *rest: mock.Mock(made=(kdir, *rest)),

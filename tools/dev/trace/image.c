@@ -399,7 +399,7 @@ static void on_run(int cpu, uint32_t number, const struct code *code, uint32_t i
 		verdict->how = compare(code->addr, code->bytes, length);
 		verdict->origin = origin_of(code->addr);
 		verdict->kind = kind_of(code->addr);
-		if (verdict->how == OTHER && wrong < SHOWN)
+		if (verdict->how != SAME && wrong + unknown < SHOWN)
 			show(cpu, code, length);
 	}
 	wrong += verdict->how == OTHER;
