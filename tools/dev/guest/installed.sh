@@ -287,7 +287,7 @@ probed()
 {
 	local list
 	for list in $PROBES $TRACING/enabled_functions; do
-		grep -cE '(^|[[:space:]])(ext4|vfs|tcp)_' "$list"
+		grep -cE '(^|[[:space:]])(ext4|vfs)_' "$list"
 	done | sort -n | tail -n 1
 }
 
@@ -296,7 +296,7 @@ bpftrace_wildcard()
 {
 	local tracing probes left status
 	export BPFTRACE_MAX_PROBES=4096 BPFTRACE_MAX_BPF_PROGS=4096
-	bpftrace -e 'kprobe:ext4_*, kprobe:vfs_*, kprobe:tcp_* { @n = count(); }' \
+	bpftrace -e 'kprobe:ext4_*, kprobe:vfs_* { @n = count(); }' \
 		>$STATE/bpftrace 2>&1 &
 	tracing=$!
 	for _ in $(seq $TRIES); do
