@@ -291,6 +291,18 @@ probed()
 	done | sort -n | tail -n 1
 }
 
+# Have bpftrace end, and print its maps. It forgets a signal that comes while it does not wait for
+# events, as long as it is still putting probes there.
+interrupt()
+{
+	while [ -e "/proc/$1/exe" ]; do
+		case $(cat "/proc/$1/wchan") in
+		*epoll* | ep_*) kill -INT "$1" ;;
+		esac
+		sleep 1
+	done
+}
+
 # What bpftrace puts there, it does before text changes otherwise, so that it can be counted.
 bpftrace_wildcard()
 {
@@ -307,7 +319,7 @@ bpftrace_wildcard()
 	beside flip_all sleep 20
 	status=$?
 	left=$(probed)
-	kill -INT $tracing
+	interrupt "$tracing"
 	wait $tracing || status=1
 	cat $STATE/bpftrace
 	echo "$probes probes, $left after text has changed"
