@@ -37,7 +37,14 @@ UNIT_TESTS = paths.DEV / "tests"
 # Of these, the tests that read what people read.
 READERS = ("test_files.py", "test_given.py", "test_guide.py", "test_words.py")
 # The slowest of those that read nothing but the tools: they are run where nothing else is.
-ALONE = ("test_apply.py", "test_installed.py", "test_page.py", "test_series.py", "test_trace.py")
+ALONE = (
+    "test_apply.py",
+    "test_bases.py",
+    "test_installed.py",
+    "test_page.py",
+    "test_series.py",
+    "test_trace.py",
+)
 # Ends of guests: those that each machine has its own way for, and the others, which tests.SHOWS
 # shows for all.
 ENDS, SAME_ENDS = ("Machine",), ("Guest",)
