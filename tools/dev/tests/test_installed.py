@@ -396,6 +396,9 @@ class Judging(Case):
         self.assertEqual(self.crash(f"not ok {line}")[0], (installed.CRASH, FAILED))
         self.assertEqual(self.crash(""), [(installed.CRASH, FAILED)])
         self.assertEqual(self.crash("", arches.get("i386")), [(installed.CRASH, SKIPPED)])
+        skipped = f"ok 1 {installed.CRASH} # SKIP {installed.SKIPS[-1].why}\n1..1\n"
+        for arch, status in ((arches.get("arm64"), SKIPPED), (X86, FAILED)):
+            self.assertEqual(self.crash(skipped, arch)[0], (installed.CRASH, status))
 
     def test_kexec_is_tried_where_it_works_under_emulation(self):
         self.assertIn("textpoke.kexec", installed.append(X86))
@@ -626,6 +629,11 @@ class Job(Case):
             (self.home / "trigger").write_text(trigger)
             self.assertEqual(self.case("dumped")[0], status)
 
+    def test_no_dump_is_a_failure_unless_the_program_does_not_know_the_machine(self):
+        for said, status in (("VA Bits 52 not supported", 4), ("no room", 1)):
+            (self.home / "bin/makedumpfile").write_text(f"#!/bin/sh\necho '{said}' >&2\nexit 1\n")
+            self.assertEqual(self.case("dumped")[0], status)
+
     def test_it_is_the_core_that_has_to_have_done_it(self):
         self.assertEqual(self.case("core_was_used")[0], 0)
         for stats in ("pokes 12\nguarded 2\n", "pokes 70000\nguarded 0\n"):
@@ -682,7 +690,7 @@ class Job(Case):
             self.assertNotIn("#", " ".join(shlex.split(words)))
         self.assertEqual(len({words for _, words in tried}), len(set(tried)))
         known = {" ".join(shlex.split(words)) for _, words in tried} | set(
-            re.findall(r'^\tset -- "(.+)"$', text, re.M)
+            re.findall(r'^\t(?:set --|result_line) "(.+)"$', text, re.M)
         )
         named = {name for names in installed.OURS_ALONE.values() for name in names}
         self.assertLessEqual(named | {skip.case for skip in installed.SKIPS}, known)

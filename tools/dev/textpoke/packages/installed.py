@@ -87,6 +87,7 @@ class Skip:
     debug: bool = False  # whether also with debug information
 
 
+CRASH = "a kernel that panics while sites trap leaves a dump"
 BTF = "this kernel has no BTF: it was built without DEBUG=1"
 # All else that is skipped has failed, for nothing else would tell that it is never tried.
 SKIPS = (
@@ -123,6 +124,13 @@ SKIPS = (
         ("arm64",),
         debug=True,
     ),
+    # 1.7.2 does not, of pages of 4 KiB: so are Debian's own kernels from 6.9 on.
+    Skip(
+        CRASH,
+        "makedumpfile of this Debian does not know arm64's 52 bits of address",
+        ("arm64",),
+        debug=True,
+    ),
 )
 # What a distribution's kernel has at hand, and does not do by itself; some of the first boot's
 # cases are tried with it. Not lockdown: the packages' modules are not signed, and the disk's driver
@@ -132,7 +140,6 @@ SOME = "textpoke.some"
 MEMORY, TIMEOUT = "2G", 4 * 3600
 # What takes over where the kernel panics starts systemd as well.
 CRASH_KERNEL, CRASH_TIMEOUT = "crashkernel=512M textpoke.crash", 1800
-CRASH = "a kernel that panics while sites trap leaves a dump"
 # Runs a command while an event listens, for the selftests and here.
 LISTEN = paths.ROOT / "tools/testing/selftests/text_poke"
 LISTENS = ("listen.c", "events.c", "notes.c")
@@ -445,7 +452,7 @@ def _boot(arch, disk, release, words, **how):
     )
 
 
-def crashed(arch, disk):
+def crashed(arch, disk, debug=False):
     """How a kernel that panics leaves a dump: a guest of its own, for a panic ends all others."""
     if "crash" not in arch.endings:
         return [Result(CRASH, SKIPPED, "no crash kernel was tried under this emulation")]
@@ -460,7 +467,7 @@ def crashed(arch, disk):
     )
     if not (text := reported(result)):
         return [Result(CRASH, FAILED, f"no kernel has reported after the panic: {result.reason}")]
-    return list(ktap.parse(text))
+    return list(tried(arch, debug, ktap.parse(text)))
 
 
 def booted(arch, disk, release, words=""):
@@ -558,4 +565,4 @@ def installed(name, flavour, debug):
     yield Result("the packages are installed by apt, and make an initrd", PASSED)
     yield from judged(arch, disk, debug)
     yield from with_words(arch, disk, debug)
-    yield from crashed(arch, disk)
+    yield from crashed(arch, disk, debug)
