@@ -81,13 +81,11 @@ program_begin()
 
 program_end()
 {
-	[ -n "$PROGRAM" ] || return 0
 	kill "$PROGRAM" && rm "$DIR/program"
 }
 
 tail_call()
 {
-	[ -n "$PROGRAM" ] || return 0
 	case $1 in
 	1) kill -USR1 "$PROGRAM" ;;
 	0) kill -USR2 "$PROGRAM" ;;

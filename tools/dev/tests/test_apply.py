@@ -38,14 +38,8 @@ class Trees(Case):
         super().setUp()
         self.three()
 
-    def repository_of(self, folder):
-        self.git("init", "-q", "--template=", tree=folder)
-        self.git("add", "-A", "-f", tree=folder)
-        self.git("commit", "-q", "-m", "theirs", tree=folder)
-        return folder
-
     def git_tree(self, **how):
-        return self.repository_of(self.kernel(**how))
+        return self.as_git(self.kernel(**how))
 
     def state(self, folder):
         return (
@@ -169,7 +163,7 @@ class InGit(Trees):
         apply.apply()
 
     def test_the_way_back_can_be_typed(self):
-        folder = self.repository_of(self.kernel(name="a tree"))
+        folder = self.as_git(self.kernel(name="a tree"))
         apply.apply()
         self.assertIn(f"git -C '{folder}' reset", self.said.getvalue())
 
@@ -295,7 +289,7 @@ class Named(Trees):
         with mock.patch.object(base, "current", side_effect=AssertionError):
             out = mails.write_series(self.home / "out")
         self.assertEqual(contents(folder), before)
-        self.repository_of(folder)
+        self.as_git(folder)
         self.git("am", "-q", *map(str, sorted(out.glob("*.patch"))), tree=folder)
         self.assertIn("long line_5;", (folder / "kernel/a.c").read_text())
 

@@ -224,9 +224,11 @@ class Case(unittest.TestCase):
         return folder
 
     def as_git(self, folder):
-        self.git("init", "-q", tree=folder)
+        """Make a repository of a user's tree, which is in its only commit."""
+        self.git("init", "-q", "--template=", tree=folder)
         self.git("add", "-A", "-f", tree=folder)
         self.git("commit", "-q", "-m", "theirs", tree=folder)
+        return folder
 
     def names(self):
         return [path.name for path in patches.files()]
