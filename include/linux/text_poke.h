@@ -154,9 +154,9 @@
  *   -EOPNOTSUPP  the site has to trap, and either cannot, or nothing can
  *                emulate its new instruction meanwhile; or no CPU may run it
  *                while it is changed, see text_poke_stopped()
- *   -ENOMEM      no slot; or no memory for a longer queue, which only fault
- *                injection brings about.  The queue is as it was, and is either
- *                finished or cancelled
+ *   -ENOMEM      no slot; no memory for a longer queue, as by fault injection;
+ *                or it is full, with half a million sites if pages are of 4 KiB.
+ *                The queue is as it was, and is either finished or cancelled
  *   -EEXIST      the site overlaps another one of the batch
  *   -EBUSY       text_mutex is not held, or other CPUs cannot be waited for
  *                here; or text_poke_early() on text that they may be running

@@ -38,7 +38,8 @@ static int run_nothing(void *unused)
  * the CPU away.
  *
  * A CPU that comes or goes meanwhile, and cannot be asked, runs with interrupts
- * off while RCU watches it, and synchronize_rcu_tasks() waits for such.
+ * off while RCU watches it, and synchronize_rcu_tasks() waits for such.  It does
+ * not for what a CPU executes before RCU watches it, or that is dead after that.
  */
 static void switch_every_cpu(void)
 {
@@ -56,7 +57,9 @@ static void switch_every_cpu(void)
  * CPU, or a task that was preempted, may be anywhere in the instructions next
  * to it.  On return all that were there have left: every CPU has been through a
  * context switch or was seen in user mode, and every task through a switch of
- * its own accord or to user space.
+ * its own accord or to user space.  A CPU that is about to be dead, or has only
+ * just come up, may not have: where it can execute them, cpus_read_lock() has to
+ * be held from before the batch.
  *
  * All other changes of text wait for text_mutex: a caller that does not need
  * them kept out lets go of it first.

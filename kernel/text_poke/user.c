@@ -14,7 +14,8 @@
  * @error:	what the core returned
  *
  * For a user that has no error to return.  Each failure is said, for the text is
- * not what the user's caller believes, but no more than a few in a row.
+ * not what the user's caller believes, but no more than a few in a row; and none
+ * in init text that is about to be freed, in which users may still have sites.
  *
  * Context: Any.
  */
@@ -25,6 +26,8 @@ void text_poke_failed(const char *what, const void *where, int error)
 
 	KUNIT_STATIC_STUB_REDIRECT(text_poke_failed, what, where, error);
 
+	if (text_poke_is_dying((unsigned long)where))
+		return;
 	if (where)
 		WARN_RATELIMIT(1, "%s at %pS: error %d, %s\n", what, where,
 			       error, how);

@@ -8,6 +8,8 @@
 
 #ifdef CONFIG_PPC_FTRACE_MFLR
 void ftrace_mflr_find(void);
+void ftrace_mflr_lock_cpus(void);
+void ftrace_mflr_unlock_cpus(void);
 bool ftrace_mflr_goes(unsigned long ip);
 bool ftrace_precedes_call(const void *addr);
 int ftrace_mflr_init(unsigned long ip);
@@ -16,6 +18,8 @@ int ftrace_mflr_put(int enable);
 void ftrace_mflr_remove(void);
 #else
 static inline void ftrace_mflr_find(void) { }
+static inline void ftrace_mflr_lock_cpus(void) { }
+static inline void ftrace_mflr_unlock_cpus(void) { }
 static inline bool ftrace_mflr_goes(unsigned long ip) { return false; }
 static inline bool ftrace_precedes_call(const void *addr) { return false; }
 static inline int ftrace_mflr_init(unsigned long ip) { return 0; }

@@ -128,6 +128,23 @@ int ftrace_mflr_queue(unsigned long ip)
 }
 
 /*
+ * A CPU that goes offline executes more, after RCU has let go of it and no sync
+ * reaches it, and would not be waited for between the two batches.  So no CPU
+ * comes or goes from before the first until after the last.
+ */
+void ftrace_mflr_lock_cpus(void)
+{
+	if (mflr_goes)
+		cpus_read_lock();
+}
+
+void ftrace_mflr_unlock_cpus(void)
+{
+	if (mflr_goes)
+		cpus_read_unlock();
+}
+
+/*
  * Others may change text meanwhile; ftrace_lock keeps the call sites as they are.
  * Before the scheduler runs there is one task.
  */
