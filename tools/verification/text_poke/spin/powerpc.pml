@@ -20,7 +20,9 @@
  *   off:  word 1 = nop; sync; word 0 = nop; sync
  *
  * The wait is text_poke_wait_for_tasks().  None is needed on the way off: a task
- * between the two has run either MFLR or NOP, before a NOP.
+ * between the two has run either MFLR or NOP, before a NOP.  A CPU that goes
+ * offline is neither asked to synchronise nor waited for any more, but runs its
+ * idle task until it is dead: cpus_read_lock() keeps that apart from on and off.
  *
  * Proved, for every interleaving of on, off and on again, with two tasks that
  * enter the function, on any of two CPUs:
@@ -36,6 +38,7 @@
  * variant GUARDED: a trap goes over each word in between, emulates what is new
  * variant PROBED: a kprobe comes on word 0, emulates MFLR, leaves that behind
  * variant GUARDED PROBED: both
+ * variant UNPLUGGED: one of the CPUs goes offline
  *
  * mutant NO_SYNC_MFLR: a CPU runs a NOP that is gone, then the BL
  * mutant NO_QUIESCE: a task was preempted after the NOP, and goes on at the BL
@@ -49,6 +52,7 @@
  * mutant OFF_IN_ORDER: MFLR goes first
  * mutant GUARDED OFF_IN_ORDER: the same
  * mutant OFF_NO_SYNC: a CPU runs the NOP in word 0, then a BL that is gone
+ * mutant UNPLUGGED NO_CPUS_LOCK: that CPU runs the NOP, and then the BL
  * redundant OFF_NO_LAST_SYNC: a MFLR that is gone does no harm
  */
 
@@ -76,6 +80,12 @@ bool waited_for[NR_TASKS];
 /* CPUs that the poker has asked to synchronise. */
 bool ipi[NR_CPUS];
 
+/* CPU 1 is no longer asked, then it runs nothing more; the poker holds that off. */
+bool leaving;
+bool dead;
+bool plugging;
+bool changing;
+
 /* "On" has ended, or "off" has. */
 bool is_on;
 bool is_off = true;
@@ -89,7 +99,7 @@ bool is_off = true;
 
 inline sync()
 {
-	d_step { ipi[0] = true; ipi[1] = true }
+	d_step { ipi[0] = true; ipi[1] = !leaving }
 	!ipi[0] && !ipi[1]
 }
 
@@ -98,9 +108,18 @@ inline quiesce()
 {
 	d_step {
 		waited_for[0] = between[0];
-		waited_for[1] = between[1]
+		waited_for[1] = between[1] && !leaving
 	}
 	!waited_for[0] && !waited_for[1]
+}
+
+inline lock_cpus()
+{
+#if defined(UNPLUGGED) && !defined(NO_CPUS_LOCK)
+	atomic { !plugging -> changing = true }
+#else
+	skip
+#endif
 }
 
 /* One batch of word 0.  What follows it is the sync in its end. */
@@ -152,6 +171,7 @@ inline unprobe()
 
 inline turn_on()
 {
+	lock_cpus();
 	is_off = false;
 #ifdef QUIESCE_FIRST
 	quiesce();
@@ -172,12 +192,14 @@ inline turn_on()
 	sync();
 #endif
 #endif
-	is_on = true
+	is_on = true;
+	changing = false
 }
 
 inline turn_off()
 {
 	unprobe();
+	lock_cpus();
 	is_on = false;
 #ifdef OFF_IN_ORDER
 	change0(OLD);
@@ -193,7 +215,8 @@ inline turn_off()
 #ifndef OFF_NO_LAST_SYNC
 	sync();
 #endif
-	is_off = true
+	is_off = true;
+	changing = false
 }
 
 active proctype poker()
@@ -238,6 +261,10 @@ inline run_word1(on)
 	fi
 }
 
+/* Task 1 is the idle task of a CPU 1 that is leaving, and no other runs there. */
+#define CAN_BE_ON_CPU0	(!leaving || self == 0)
+#define CAN_BE_ON_CPU1	(!leaving || self == 1)
+
 /* A task enters the function as often as it likes, now on this CPU, now on that. */
 active [NR_TASKS] proctype task()
 {
@@ -246,16 +273,17 @@ active [NR_TASKS] proctype task()
 
 	do
 	:: atomic {
+		!dead || self == 0;
 		if
-		:: run_word0(0)
-		:: run_word0(1)
+		:: CAN_BE_ON_CPU0 -> run_word0(0)
+		:: CAN_BE_ON_CPU1 -> run_word0(1)
 		fi;
 		between[self] = true
 	   }
 	   atomic {
 		if
-		:: run_word1(0)
-		:: run_word1(1)
+		:: CAN_BE_ON_CPU0 -> run_word1(0)
+		:: CAN_BE_ON_CPU1 -> run_word1(1)
 		fi;
 		between[self] = false;
 		waited_for[self] = false;
@@ -264,3 +292,14 @@ active [NR_TASKS] proctype task()
 	:: break
 	od
 }
+
+#ifdef UNPLUGGED
+/* It dies in another function. */
+active proctype unplug()
+{
+	atomic { !changing -> plugging = true }
+	atomic { !ipi[1] -> leaving = true }
+	atomic { !between[1] -> dead = true }
+	plugging = false
+}
+#endif
