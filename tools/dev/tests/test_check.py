@@ -81,6 +81,10 @@ class PerfTest(unittest.TestCase):
             ],
         )
 
+    def test_parts_that_are_left_out(self):
+        self.assertEqual(perf.left_out(PERF_TEST), [])
+        self.assertEqual(perf.left_out(PERF_TEST.replace("9.2", "9.4")), ["9.2", "9.3"])
+
     def test_no_result_is_a_failure(self):
         with tempfile.TemporaryDirectory() as folder, mock.patch.object(
             paths, "LOGS", Path(folder)

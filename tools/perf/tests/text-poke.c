@@ -2434,11 +2434,11 @@ static int test__kcore_far(struct test_suite *test __maybe_unused, int subtest _
 
 static struct test_case text_poke_tests[] = {
 	TEST_CASE("Image of the kernel, text pokes forwards and backwards", image),
-	TEST_CASE("Code that records register, and kcore", kcore),
-	TEST_CASE("Broken records of code, and kcore", kcore_broken),
-	TEST_CASE("A copy of kcore, and code that is far away", kcore_far),
+	TEST_CASE("Text pokes and kcore, code that records register", kcore),
+	TEST_CASE("Text pokes and kcore, broken records of code", kcore_broken),
+	TEST_CASE("Text pokes and a copy of kcore, code that is far away", kcore_far),
 #ifdef HAVE_LIBBPF_SUPPORT
-	TEST_CASE("BPF programs and kcore", kcore_bpf),
+	TEST_CASE("Text pokes and kcore, BPF programs", kcore_bpf),
 #endif
 	TEST_CASE("Intel PT across text pokes", pt),
 	TEST_CASE("Intel PT across one text poke", pt_once),

@@ -273,12 +273,35 @@ def tested(text):
             yield Result(f"perf test: {found['name']}", _HOW[found["how"]], note)
 
 
+# perf test takes the parts of a test that have the pattern in their own names.
+_PATTERN = "text poke"
+
+
+def left_out(text):
+    """The parts of tests, before others that have been run, that the pattern does not take."""
+    run_of: dict[int, set[int]] = {}
+    for test, part in re.findall(r"^ *(\d+)\.(\d+):", text, re.MULTILINE):
+        run_of.setdefault(int(test), set()).add(int(part))
+    return [
+        f"{test}.{part}"
+        for test, parts in run_of.items()
+        for part in range(1, max(parts))
+        if part not in parts
+    ]
+
+
 def host_tests():
     """perf's own tests of what the series has changed in it: they need no guest."""
     log = paths.LOGS / "perf-test.log"
-    run([build_host_perf(), "test", "-v", "text poke"], log=log, what="perf test", check=False)
-    results = list(tested(log.read_text(errors="replace")))
+    run([build_host_perf(), "test", "-v", _PATTERN], log=log, what="perf test", check=False)
+    text = log.read_text(errors="replace")
+    results = list(tested(text))
     yield from results or [Result("perf test", FAILED, f"no test has been run: see {log}")]
+    if missing := left_out(text):
+        note = f"{', '.join(missing)} have no `{_PATTERN}` in their names"
+        yield Result("perf test: no part is left out", FAILED, note)
+    elif results:
+        yield Result("perf test: no part is left out", PASSED)
 
 
 def parts(name, decodes=()):
