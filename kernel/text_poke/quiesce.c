@@ -39,7 +39,7 @@ static int run_nothing(void *unused)
  *
  * A CPU that comes or goes meanwhile, and cannot be asked, runs with interrupts
  * off while RCU watches it, and synchronize_rcu_tasks() waits for such.  It does
- * not for what a CPU executes before RCU watches it, or that is dead after that.
+ * not for what one executes before RCU watches it, or after RCU has let go of it.
  */
 static void switch_every_cpu(void)
 {
