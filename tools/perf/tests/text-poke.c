@@ -182,12 +182,17 @@ static void put_header(struct buf *buf, u32 type, u16 misc, u16 size)
 }
 
 /* What sample_id_all appends to a record, for the sample type of write_attrs() */
-static void put_sample_id(struct buf *buf, u64 time)
+static void put_sample_id_of_cpu(struct buf *buf, u64 time, u32 cpu)
 {
 	put_u64(buf, 0);
 	put_u64(buf, time);
-	put_u64(buf, 0);
+	put_u64(buf, cpu);
 	put_u64(buf, DUMMY_ID);
+}
+
+static void put_sample_id(struct buf *buf, u64 time)
+{
+	put_sample_id_of_cpu(buf, time, 0);
 }
 
 #define SAMPLE_ID_SIZE 32
@@ -234,10 +239,7 @@ static void put_lost(struct text_poke_test *t, u64 time, u32 cpu, u64 lost)
 	put_header(&t->events, PERF_RECORD_LOST, 0, 8 + 16 + SAMPLE_ID_SIZE);
 	put_u64(&t->events, DUMMY_ID);
 	put_u64(&t->events, lost);
-	put_u64(&t->events, 0);
-	put_u64(&t->events, time);
-	put_u64(&t->events, cpu);
-	put_u64(&t->events, DUMMY_ID);
+	put_sample_id_of_cpu(&t->events, time, cpu);
 }
 
 /* As perf record writes it at the end: of how many an event has lost in all */
