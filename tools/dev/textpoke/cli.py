@@ -25,7 +25,7 @@ VARIABLES = {
     "KERNEL": "your own Linux 6.12.y tree: the base to build, or what `apply` and `unapply` change",
     "BASE": "1: the same on the unpatched kernel",
     "FLAVOUR": "Debian's kernel that `deb` goes by: cloud (default) or generic",
-    "DEBUG": "1: packages with BTF and debug information, which take three times as long; not from "
+    "DEBUG": "1: packages with BTF and debug information, which take half as long again; not from "
     "the environment",
     "KDIR": "the kernel to boot: a build folder (default: build/<arch>)",
     "INITRD": "the initramfs to boot (default: our own)",
