@@ -284,6 +284,16 @@ class Complaints(unittest.TestCase):
         )
         self.assertEqual(self.console(text).badness, [])
 
+    def test_what_comes_after_power_down_is_qemus(self):
+        warning = b"[   49.5] WARNING: CPU: 0 PID: 1 at kernel/exit.c:888 do_exit+0x898/0xaf0\n"
+        for before, found in (
+            (b"[   39.3] reboot: Power down\n", 0),
+            (b"[   39.3] ACPI: PM: Preparing to enter system sleep state S5\n", 1),
+            (b"a program: reboot: Power down\n", 1),
+        ):
+            self.assertEqual(len(self.console(before, warning).badness), found, before)
+        self.assertEqual(len(self.console(warning, b"[   50.0] reboot: Power down\n").badness), 1)
+
     def test_lines_may_come_in_pieces(self):
         console = self.console(
             b"[    1.0] WAR", b"NING: x\n[    2.0] Kernel panic - not", b" syncing: y"

@@ -49,6 +49,10 @@ BAD = re.compile(STAMP + f"({'|'.join(COMPLAINTS)})")
 HARMLESS = re.compile(r"Kernel command line: ")
 PANIC = re.compile(r"^(\[ *\d+\.\d+\].*)?Kernel panic - not syncing")
 RESTART = re.compile(r"reboot: (Restarting|machine restart)")
+# The kernel's last word before its machine is off. On a busy host QEMU may take longer than the ten
+# seconds that ACPI waits for it; the task that asked for it then exits with interrupts off, and the
+# kernel warns of that.
+POWER_DOWN = re.compile(STAMP + r"\breboot: Power down")
 
 
 class Console:
@@ -60,7 +64,7 @@ class Console:
         self.line = b""
         self.last: collections.deque[str] = collections.deque(maxlen=KEPT)
         self.badness = []
-        self.panicked = self.restarted = False
+        self.panicked = self.restarted = self.powered_down = False
 
     def feed(self, data):
         """Keep, show and search some bytes."""
@@ -92,7 +96,8 @@ class Console:
         self.last.append(line)
         self.panicked = self.panicked or bool(PANIC.search(line))
         self.restarted = self.restarted or bool(RESTART.search(line))
-        if BAD.search(line) and not HARMLESS.search(line):
+        self.powered_down = self.powered_down or bool(POWER_DOWN.search(line))
+        if BAD.search(line) and not HARMLESS.search(line) and not self.powered_down:
             self.badness.append(line)
 
     def tail(self, lines=40):
