@@ -3,11 +3,11 @@
 #define _TEXT_POKE_BATCH_H
 
 /*
- * The batch, as core.c, guard.c and write.c share it.
+ * The batch, as core.c, batch.c, guard.c and write.c share it.
  *
- * There is one.  core.c fills and empties it, guard.c says what is stored when,
- * and write.c stores it; each calls those after it only.  text_mutex protects
- * all that is in here.
+ * There is one.  core.c fills and empties it, batch.c chooses how it is written,
+ * guard.c says what is stored when, and write.c stores it; each calls those
+ * after it only.  text_mutex protects all that is in here.
  */
 
 #include <linux/text_poke.h>
@@ -50,6 +50,9 @@ enum text_poke_pass {
 
 int text_poke_run_pass(enum text_poke_pass pass, u64 deadline, unsigned int *i,
 		       unsigned int end);
+bool text_poke_undo_pass(enum text_poke_pass pass, unsigned int i,
+			 unsigned int end);
+int text_poke_write_guarded(bool listening);
 void text_poke_rest(void);
 
 #endif /* _TEXT_POKE_BATCH_H */

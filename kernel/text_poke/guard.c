@@ -44,9 +44,7 @@
  * traps again, sync, records with old and new exchanged, old tails, sync, old
  * units, sync.  Groups that were through with it do so as well, one by one.
  */
-#include <linux/delay.h>
 #include <linux/kernel.h>
-#include <linux/mm.h>
 #include <linux/perf_event.h>
 #include <linux/preempt.h>
 #include <linux/text_poke.h>
@@ -54,11 +52,7 @@
 
 #include "batch.h"
 #include "debug.h"
-#include "fault.h"
 #include "internal.h"
-
-#define CREATE_TRACE_POINTS
-#include <trace/events/text_poke.h>
 
 u64 text_poke_longest_armed;
 
@@ -72,27 +66,27 @@ static int write_pass(enum text_poke_pass pass, unsigned int *i,
 	return text_poke_run_pass(pass, U64_MAX, i, end);
 }
 
-static void sync_cpus(void)
-{
-	text_poke_stats.syncs++;
-	if (text_poke_should_fail(TEXT_POKE_FAULT_SYNC))
-		text_poke_delay();
-	text_poke_check_sync_begin();
-	arch_text_poke_sync();
-	text_poke_check_sync_end();
-}
-
 /* A rollback has failed at site @i.  There is no way back. */
 static void give_up(unsigned int i)
 {
-	sync_cpus();
+	text_poke_sync_cpus();
 	text_poke_warn("cannot roll back, text stays as it is",
 		       site_at(i)->addr);
 	text_poke_stuck = true;
 }
 
-/* A pass of a rollback over the sites from @i to @end.  False: it gave up. */
-static bool undo_pass(enum text_poke_pass pass, unsigned int i, unsigned int end)
+/**
+ * text_poke_undo_pass - do a pass of a rollback, or give up
+ * @pass:	which
+ * @i:		the number of the first site
+ * @end:	and of the one after the last
+ *
+ * Context: Process context, text_mutex held.
+ * Return: true if it is done; false if it failed: the text stays as it is, and
+ * text_poke_stuck is set.
+ */
+bool text_poke_undo_pass(enum text_poke_pass pass, unsigned int i,
+			 unsigned int end)
 {
 	if (!write_pass(pass, &i, end))
 		return true;
@@ -171,23 +165,8 @@ struct text_poke_progress {
 static void wait_for_readers(struct text_poke_progress *at)
 {
 	unsigned int nr = min(text_poke_batch.nr - at->final, TEXT_POKE_WAVE);
-	u64 start = ktime_get_mono_fast_ns(), time = start, grew = start;
-	unsigned long before, room = perf_text_poke_room();
 
-	while (room < nr && time - grew < TEXT_POKE_READER_IDLE_NS &&
-	       at->waited + (time - start) < TEXT_POKE_READERS_NS) {
-		usleep_range(1000, 1100);
-		time = ktime_get_mono_fast_ns();
-		before = room;
-		room = perf_text_poke_room();
-		if (room > before)
-			grew = time;
-	}
-	text_poke_stats.readers_ns += time - start;
-	at->waited += time - start;
-	/* Once is enough. */
-	if (room < nr)
-		at->waited = TEXT_POKE_READERS_NS;
+	at->waited = text_poke_wait_for_room(nr, at->waited);
 }
 
 static bool has_readers(const struct text_poke_progress *at)
@@ -249,15 +228,15 @@ static unsigned int end_of_wave(const struct text_poke_progress *at)
 static bool undo_group(const struct text_poke_progress *at)
 {
 	if (at->final > at->first)
-		sync_cpus();
+		text_poke_sync_cpus();
 	if (at->listening)
 		emit_reversals(at->first, at->recorded);
-	if (!undo_pass(PASS_UNDO_TAIL, at->first, at->tailed))
+	if (!text_poke_undo_pass(PASS_UNDO_TAIL, at->first, at->tailed))
 		return false;
-	sync_cpus();
-	if (!undo_pass(PASS_UNDO_ARM, at->first, at->armed))
+	text_poke_sync_cpus();
+	if (!text_poke_undo_pass(PASS_UNDO_ARM, at->first, at->armed))
 		return false;
-	sync_cpus();
+	text_poke_sync_cpus();
 	return true;
 }
 
@@ -291,7 +270,8 @@ static void undo_guarded(const struct text_poke_progress *at)
 	bool ret;
 
 	text_poke_check_undo();
-	ret = undo_pass(PASS_REARM, at->first, at->final) && undo_group(at);
+	ret = text_poke_undo_pass(PASS_REARM, at->first, at->final) &&
+	      undo_group(at);
 	end_group(at);
 	while (ret && back.final < at->first)
 		ret = undo_some(&back, at->first);
@@ -336,13 +316,21 @@ static int write_group(struct text_poke_progress *at)
 		ret = write_round(at);
 		if (ret)
 			return ret;
-		sync_cpus();						/* c e g */
+		text_poke_sync_cpus();					/* c e g */
 	} while (!group_is_over(at));
 	end_group(at);
 	return 0;
 }
 
-static int write_guarded(bool listening)
+/**
+ * text_poke_write_guarded - take the batch through the protocol
+ * @listening:	an event records text pokes
+ *
+ * Context: Process context, may sleep, text_mutex held; the batch is sorted.
+ * Return: 0, or the error of a write that failed and was rolled back.  A rollback
+ * that has failed sets text_poke_stuck.
+ */
+int text_poke_write_guarded(bool listening)
 {
 	struct text_poke_progress at = { .listening = listening };
 	int ret;
@@ -363,109 +351,15 @@ static int write_guarded(bool listening)
 	return ret;
 }
 
-static int write_direct(void)
-{
-	unsigned int done = 0;
-	int ret;
-
-	ret = write_pass(PASS_DIRECT, &done, text_poke_batch.nr);
-	if (ret) {
-		text_poke_check_undo();
-		undo_pass(PASS_UNDO_DIRECT, 0, done);
-	}
-	sync_cpus();
-	return ret;
-}
-
-static bool batch_is_atomic(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < text_poke_batch.nr; i++)
-		if (!site_at(i)->data && !arch_text_poke_atomic(site_at(i)))
-			return false;
-	return true;
-}
-
-/* On how many pages the batch, which is sorted, has sites. */
-static unsigned int count_pages(void)
-{
-	unsigned long page, last = 0;
-	unsigned int i, nr = 0;
-
-	for (i = 0; i < text_poke_batch.nr; i++) {
-		page = (unsigned long)site_at(i)->addr >> PAGE_SHIFT;
-		nr += page != last;
-		last = page;
-	}
-	return nr;
-}
-
-/* Write the batch in the way that was chosen, with a tracepoint at each end. */
-static int write_traced(bool guarded, bool listening)
-{
-	u64 mappings = text_poke_stats.mappings, syncs = text_poke_stats.syncs;
-	u64 start = trace_text_poke_batch_end_enabled() ?
-			    ktime_get_mono_fast_ns() : 0;
-	int ret;
-
-	trace_text_poke_batch_begin(text_poke_batch.nr, guarded, listening);
-	text_poke_check_begin(&text_poke_batch, guarded, listening);
-	ret = guarded ? write_guarded(listening) : write_direct();
-	if (text_poke_stuck)
-		ret = -EIO;
-	else
-		text_poke_check_end();
-	if (start)
-		trace_text_poke_batch_end(text_poke_batch.nr, count_pages(),
-					  text_poke_stats.mappings - mappings,
-					  text_poke_stats.syncs - syncs,
-					  ktime_get_mono_fast_ns() - start, ret);
-	return ret;
-}
-
-/**
- * text_poke_write_batch - write the batch in the way that it needs
- *
- * Context: Process context, may sleep, text_mutex held; the batch is sorted.
- * Return: 0; -EFAULT if a write failed and was rolled back, -EIO if the rollback
- * has failed.
- */
-int text_poke_write_batch(void)
-{
-	bool listening, guarded;
-	int ret;
-
-	text_poke_batch_begins();
-	listening = perf_text_poke_enabled();
-	guarded = listening || !batch_is_atomic();
-
-	text_poke_catch_up_begin(&text_poke_batch);
-	ret = write_traced(guarded, listening);
-	text_poke_catch_up_end();
-	text_poke_batch_ends();
-
-	text_poke_stats.batches++;
-	if (guarded)
-		text_poke_stats.guarded++;
-	else
-		text_poke_stats.direct++;
-	if (ret)
-		text_poke_stats.rolled_back++;
-	else
-		text_poke_stats.pokes += text_poke_batch.nr;
-	return ret;
-}
-
 #if IS_ENABLED(CONFIG_TEXT_POKE_KUNIT_TEST)
 /* The rollback that failed, once more: see text_poke_unstick(). */
 void text_poke_undo_again(void)
 {
 	text_poke_stuck = false;
-	if (undo_pass(PASS_UNDO_TAIL, 0, text_poke_batch.nr))
-		sync_cpus();
-	if (undo_pass(PASS_UNDO_ARM, 0, text_poke_batch.nr))
-		sync_cpus();
+	if (text_poke_undo_pass(PASS_UNDO_TAIL, 0, text_poke_batch.nr))
+		text_poke_sync_cpus();
+	if (text_poke_undo_pass(PASS_UNDO_ARM, 0, text_poke_batch.nr))
+		text_poke_sync_cpus();
 	text_poke_retire();
 	text_poke_check_end();
 }

@@ -206,8 +206,11 @@ u64 text_poke_rereads(void);
 bool text_poke_in_trap_path(const void *addr);
 
 int text_poke_write(void *addr, const void *bytes, size_t len);
+void text_poke_sync_cpus(void);
 void text_poke_record(const void *addr, const void *old, size_t old_len,
 		      const void *new, size_t new_len);
+
+u64 text_poke_wait_for_room(unsigned int nr, u64 waited);
 
 #ifdef CONFIG_PERF_EVENTS
 bool text_poke_is_untold(void);

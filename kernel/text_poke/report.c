@@ -4,6 +4,7 @@
  * other part of the core.
  */
 #include <linux/bug.h>
+#include <linux/delay.h>
 #include <linux/lockdep.h>
 #include <linux/memory.h>
 #include <linux/mutex.h>
@@ -11,6 +12,7 @@
 #include <linux/ratelimit.h>
 #include <linux/sched.h>
 #include <linux/text_poke.h>
+#include <linux/timekeeping.h>
 
 #include "internal.h"
 #include "replaced.h"
@@ -147,6 +149,35 @@ void text_poke_record(const void *addr, const void *old, size_t old_len,
 	}
 	keep(addr, old, old_len, new, new_len);
 	text_poke_stats.records++;
+}
+
+/**
+ * text_poke_wait_for_room - wait until what reads the records has room for more
+ * @nr:		how many are to come
+ * @waited:	for how long the batch has waited, in nanoseconds
+ *
+ * Until TEXT_POKE_READERS_NS are over, or the reader does not get on.
+ *
+ * Context: Process context, sleeps, text_mutex held.
+ * Return: for how long it has waited then; TEXT_POKE_READERS_NS if there is no
+ * room still, for to wait once is enough.
+ */
+u64 text_poke_wait_for_room(unsigned int nr, u64 waited)
+{
+	u64 start = ktime_get_mono_fast_ns(), time = start, grew = start;
+	unsigned long before, room = perf_text_poke_room();
+
+	while (room < nr && time - grew < TEXT_POKE_READER_IDLE_NS &&
+	       waited + (time - start) < TEXT_POKE_READERS_NS) {
+		usleep_range(1000, 1100);
+		time = ktime_get_mono_fast_ns();
+		before = room;
+		room = perf_text_poke_room();
+		if (room > before)
+			grew = time;
+	}
+	text_poke_stats.readers_ns += time - start;
+	return room < nr ? TEXT_POKE_READERS_NS : waited + (time - start);
 }
 
 /* Without lockdep there is no telling whose it is. */

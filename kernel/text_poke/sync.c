@@ -14,6 +14,7 @@
 #include <linux/text_poke.h>
 
 #include "debug.h"
+#include "fault.h"
 #include "internal.h"
 
 static bool must_interrupt(int cpu, void *unused)
@@ -62,6 +63,21 @@ void text_poke_sync_by_fence(void (*fence)(const struct cpumask *cpus))
 			cpumask_clear_cpu(cpu, &cpus);
 	fence(&cpus);
 	text_poke_check_all_refetched();
+}
+
+/**
+ * text_poke_sync_cpus - have every CPU refetch what was stored, and count that
+ *
+ * Context: Process context, interrupts on, text_mutex held.
+ */
+void text_poke_sync_cpus(void)
+{
+	text_poke_stats.syncs++;
+	if (text_poke_should_fail(TEXT_POKE_FAULT_SYNC))
+		text_poke_delay();
+	text_poke_check_sync_begin();
+	arch_text_poke_sync();
+	text_poke_check_sync_end();
 }
 
 /**

@@ -61,7 +61,7 @@ class Symbols(unittest.TestCase):
                 list(core.absent(found))
 
     def test_the_core_has_that_function(self):
-        text = (paths.ROOT / "kernel/text_poke/guard.c").read_text()
+        text = (paths.ROOT / "kernel/text_poke/batch.c").read_text()
         self.assertIn(f"\nint {core.CORE}(void)\n{{", text)
 
 

@@ -3,6 +3,7 @@
  * The steps of a batch, wherever a store fails
  *
  * source kernel/text_poke/core.c
+ * source kernel/text_poke/batch.c
  * source kernel/text_poke/guard.c
  * source kernel/text_poke/write.c
  * source kernel/text_poke/sync.c
@@ -65,7 +66,7 @@
  *	-> "write_pass(PASS_TAIL, &at->tailed, wave)"
  * mutant progress in forth at 0: "struct text_poke_progress synced = *at;"
  *	-> "struct text_poke_progress synced = { at->first, at->armed, at->armed, at->armed, at->armed };"
- * mutant no-sync in forth at 0: "		sync_cpus();						/" -> "		/"
+ * mutant no-sync in forth at 0: "		text_poke_sync_cpus();					/" -> "		/"
  * mutant waves in forth at 0: "at->final == at->armed && end_of_wave(at) == at->armed"
  *	-> "end_of_wave(at) == at->armed"
  * mutant preempted in forth at 0: "	preempt_disable();" -> ""
@@ -74,14 +75,14 @@
  *			wait_for_readers(&at);"
  * mutant group-ends in grouped at 0: "at->final == at->armed && end_of_wave(at) == at->armed"
  *	-> "end_of_wave(at) == at->armed"
- * mutant undo-no-rearm in back at 4: "undo_pass(PASS_REARM, at->first, at->final)"
+ * mutant undo-no-rearm in back at 4: "text_poke_undo_pass(PASS_REARM, at->first, at->final)"
  *	-> "true"
  * mutant undo-no-sync in back at 4: "	if (at->final > at->first)
- *		sync_cpus();" -> ""
- * mutant undo-tail-last in back at 2: "undo_pass(PASS_UNDO_TAIL, at->first, at->tailed)"
- *	-> "undo_pass(PASS_UNDO_TAIL, at->first, at->first)"
- * mutant undo-armed in mixed at 1: "undo_pass(PASS_UNDO_ARM, at->first, at->armed)"
- *	-> "undo_pass(PASS_UNDO_ARM, at->first, at->tailed)"
+ *		text_poke_sync_cpus();" -> ""
+ * mutant undo-tail-last in back at 2: "text_poke_undo_pass(PASS_UNDO_TAIL, at->first, at->tailed)"
+ *	-> "text_poke_undo_pass(PASS_UNDO_TAIL, at->first, at->first)"
+ * mutant undo-armed in mixed at 1: "text_poke_undo_pass(PASS_UNDO_ARM, at->first, at->armed)"
+ *	-> "text_poke_undo_pass(PASS_UNDO_ARM, at->first, at->tailed)"
  * mutant undo-records in back at 3: "emit_reversals(at->first, at->recorded);"
  *	-> "emit_reversals(at->first, at->armed);"
  * mutant undo-others in grouped at 3: "back.final < at->first" -> "0"
@@ -101,8 +102,8 @@
  *	-> "piece_at(site, bytes, 0, site->len, piece)"
  * mutant whole in forth at 1: "site->trap ? TEXT_POKE_UNIT : site->len,"
  *	-> "TEXT_POKE_UNIT,"
- * mutant direct-undo in direct at 1: "undo_pass(PASS_UNDO_DIRECT, 0, done)"
- *	-> "undo_pass(PASS_UNDO_DIRECT, 0, 0)"
+ * mutant direct-undo in direct at 1: "text_poke_undo_pass(PASS_UNDO_DIRECT, 0, done)"
+ *	-> "text_poke_undo_pass(PASS_UNDO_DIRECT, 0, 0)"
  */
 #define SHORT	4
 #include "kernel.h"
@@ -273,6 +274,7 @@ struct cpumask { unsigned long bits; };
 #include "kernel/text_poke/sync.c"
 #include "kernel/text_poke/write.c"
 #include "kernel/text_poke/guard.c"
+#include "kernel/text_poke/batch.c"
 #include "kernel/text_poke/core.c"
 
 #define NR	2
