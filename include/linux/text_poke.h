@@ -6,7 +6,7 @@
  * Text poke: changing kernel instructions while other CPUs execute them
  *
  * Jump labels, ftrace and their like turn a branch into a nop and back while
- * the kernel runs.  This is the one place that does it.  Users queue the
+ * the kernel runs.  This is the one place that does it.  Callers queue the
  * instructions they want changed; the core writes them, makes every CPU
  * refetch, and tells perf what changed, so that a decoder of a
  * hardware trace of the kernel knows which instruction a CPU executed.
@@ -20,7 +20,9 @@
  *            RISC-V with compressed instructions
  *   tail     what follows the unit, if anything
  *   trap     a breakpoint instruction that fits into a unit
+ *   literal  a constant in the text, which code reads and no CPU executes
  *   batch    the sites that change together
+ *   poker    the task that changes them, and the CPU that it runs on
  *   sync     every online CPU has refetched its instructions, or is in user mode
  *            and does so before it executes any of the kernel's, see
  *            <linux/text_poke_catch_up.h>
@@ -58,7 +60,7 @@
  *
  * There is one batch, and text_mutex protects it from the first add to the
  * finish or cancel: a caller that drops it with sites still queued hands
- * them to the next user.
+ * them to the next caller.
  *
  *
  * The protocol:
@@ -190,7 +192,7 @@ struct pt_regs;
  * @len:	how many bytes; at most TEXT_POKE_MAX
  * @data:	a literal that the text reads and never executes
  * @trap:	a CPU that runs @addr may take a trap there
- * @foreign:	the trap is that of another user, which handles it; set by
+ * @foreign:	the trap is one that another handler deals with; set by
  *		arch_text_poke_prepare()
  * @ool:	the new instruction is executed out of line meanwhile; set by
  *		arch_text_poke_prepare()
@@ -200,6 +202,7 @@ struct pt_regs;
  * @node:	for sorting the batch
  * @stage:	how far it has got; the runtime checker's
  * @unflushed:	what was stored last cannot be fetched yet; the checker's
+ * @told:	a record says that it is new; the checker's
  */
 struct text_poke_site {
 	void *addr;
@@ -216,6 +219,7 @@ struct text_poke_site {
 #ifdef CONFIG_TEXT_POKE_DEBUG
 	u8 stage;
 	bool unflushed;
+	bool told;
 #endif
 };
 
@@ -302,7 +306,7 @@ extern struct text_poke_function arch_text_poke_trap_path[];
  *		not always @site->new
  *
  * The core calls it when a site is queued.  If @old or @new is a breakpoint
- * that another user handles, it sets @site->foreign instead of decoding, and
+ * that another handler deals with, it sets @site->foreign instead of decoding, and
  * arch_text_poke_trap() gives that breakpoint.  If the instruction does the
  * same at any other address, it may set @site->ool.
  *

@@ -21,8 +21,8 @@
  * while IDLE, and stored when it is LEFT.
  *
  * A rollback may start from anywhere.  It arms again what is WRITTEN or DONE,
- * and then goes the same way, with records that say the reverse; a site that
- * was not recorded may be stored as soon as it is SYNCED.
+ * and then goes the same way; a site that was not recorded may be stored as soon
+ * as it is SYNCED, and one that was only after a record that says the reverse.
  *
  * The monitors of kernel/trace/rv follow a CPU or a task from tracepoint to
  * tracepoint.  This follows thousands of sites at once, and with a raw spinlock
@@ -158,6 +158,7 @@ void text_poke_check_begin(const struct text_poke_queue *batch, bool guarded,
 	for (i = 0; i < batch->nr; i++) {
 		site_at(i)->stage = STAGE_IDLE;
 		site_at(i)->unflushed = false;
+		site_at(i)->told = false;
 	}
 	tell_watcher(BATCH_BEGINS);
 }
@@ -219,19 +220,17 @@ void text_poke_check_mapped(bool mapped)
 /* May the unit be stored over the trap? */
 static bool unit_is_due(const struct text_poke_site *site)
 {
-	if (checked.undoing)
-		return site->stage >= STAGE_SYNCED &&
-		       site->stage != STAGE_RECORDED;
-	return site->stage == STAGE_LEFT;
+	return site->stage == STAGE_LEFT ||
+	       (checked.undoing && site->stage == STAGE_SYNCED);
 }
 
 /* A literal, or an instruction of a direct batch, or one that cannot trap. */
 static bool whole_is_due(const struct text_poke_site *site)
 {
-	if (checked.undoing || site->data || !checked.guarded)
+	if (site->data || !checked.guarded)
 		return true;
-	return !site->trap &&
-	       (!checked.listening || site->stage == STAGE_LEFT);
+	return !site->trap && (checked.undoing || !checked.listening ||
+			       site->stage == STAGE_LEFT);
 }
 
 static bool tail_is_due(const struct text_poke_site *site)
@@ -240,6 +239,16 @@ static bool tail_is_due(const struct text_poke_site *site)
 	       (!checked.listening && site->stage == STAGE_SYNCED) ||
 	       (checked.undoing && site->stage >= STAGE_SYNCED &&
 		site->stage <= STAGE_LEFT);
+}
+
+/* New bytes are stored or, in a rollback, those from before. */
+static void check_content(struct text_poke_site *site, bool due,
+			  const char *what)
+{
+	expect_at(due, what, site->addr);
+	expect_at(!checked.undoing || !site->told,
+		  "taken back, and no record says so", site->addr);
+	site->stage = STAGE_WRITTEN;
 }
 
 void text_poke_check_store(struct text_poke_site *site,
@@ -251,9 +260,8 @@ void text_poke_check_store(struct text_poke_site *site,
 	site->unflushed = true;
 	switch (what) {
 	case STORED_WHOLE:
-		expect_at(whole_is_due(site), "stored without a guard",
-			  site->addr);
-		site->stage = STAGE_WRITTEN;
+		check_content(site, whole_is_due(site),
+			      "stored without a guard");
 		break;
 	case STORED_TRAP:
 		expect_at(checked.published, "a trap without a published batch",
@@ -268,8 +276,7 @@ void text_poke_check_store(struct text_poke_site *site,
 			site->stage = STAGE_SYNCED;
 		break;
 	case STORED_UNIT:
-		expect_at(unit_is_due(site), "a unit out of turn", site->addr);
-		site->stage = STAGE_WRITTEN;
+		check_content(site, unit_is_due(site), "a unit out of turn");
 		break;
 	}
 }
@@ -303,11 +310,11 @@ void text_poke_check_left_alone(int cpu)
 	WRITE_ONCE(per_cpu(refetched_in, cpu), sync_round);
 }
 
-void text_poke_check_all_refetched(void)
+void text_poke_check_fenced(const struct cpumask *cpus)
 {
 	int cpu;
 
-	for_each_online_cpu(cpu)
+	for_each_cpu(cpu, cpus)
 		WRITE_ONCE(per_cpu(refetched_in, cpu), sync_round);
 }
 
@@ -388,6 +395,7 @@ void text_poke_check_record(struct text_poke_site *site)
 {
 	expect_mutex(site->addr);
 	expect_at(record_is_due(site), "a record out of turn", site->addr);
+	site->told = !checked.undoing;
 	if (!site->data)
 		site->stage = STAGE_RECORDED;
 }

@@ -96,8 +96,8 @@ void text_poke_check_end(void);
 void text_poke_check_refetched(void);
 /* By the poker, which leaves a CPU alone. */
 void text_poke_check_left_alone(int cpu);
-/* By the CPU that had them all refetch. */
-void text_poke_check_all_refetched(void);
+/* By the poker, which had these CPUs refetch without an interrupt. */
+void text_poke_check_fenced(const struct cpumask *cpus);
 /* On a CPU that comes online, once it counts as such. */
 void text_poke_check_online(void);
 
@@ -119,7 +119,7 @@ static inline void text_poke_check_undo(void) { }
 static inline void text_poke_check_end(void) { }
 static inline void text_poke_check_refetched(void) { }
 static inline void text_poke_check_left_alone(int cpu) { }
-static inline void text_poke_check_all_refetched(void) { }
+static inline void text_poke_check_fenced(const struct cpumask *cpus) { }
 static inline void text_poke_check_online(void) { }
 
 #endif /* CONFIG_TEXT_POKE_DEBUG */

@@ -36,8 +36,8 @@
  *
  *   group   b c  d e b c  d e f g   preempt_enable(), cond_resched()
  *
- * A group arms sites until there are TEXT_POKE_GROUP of them, or it has done so
- * for TEXT_POKE_ARMING_NS.
+ * A group arms sites until there are TEXT_POKE_GROUP of them, it has done so for
+ * TEXT_POKE_ARMING_NS, or what reads the records is behind.
  *
  * What a rollback looks like depends on how far the batch got.  As long as
  * every site traps no CPU runs OLD or NEW, so it goes back through that state:

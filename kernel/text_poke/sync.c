@@ -62,7 +62,7 @@ void text_poke_sync_by_fence(void (*fence)(const struct cpumask *cpus))
 		if (text_poke_leaves_alone(cpu))
 			cpumask_clear_cpu(cpu, &cpus);
 	fence(&cpus);
-	text_poke_check_all_refetched();
+	text_poke_check_fenced(&cpus);
 }
 
 /**

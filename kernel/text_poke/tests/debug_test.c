@@ -5,6 +5,9 @@
  */
 #include <kunit/test.h>
 #include <linux/cleanup.h>
+#include <linux/cpumask.h>
+#include <linux/preempt.h>
+#include <linux/smp.h>
 #include <linux/string.h>
 #include <linux/text_poke.h>
 
@@ -59,7 +62,7 @@ static void sync_while_mapped(void)
 	text_poke_check_mapped(true);
 	text_poke_check_sync_begin();
 	text_poke_check_mapped(false);
-	text_poke_check_all_refetched();
+	text_poke_check_fenced(cpu_online_mask);
 	text_poke_check_sync_end();
 }
 
@@ -69,7 +72,7 @@ static void sync_while_untold(void)
 	text_poke_record(site_addr(), site_addr(), LEN, site_addr(), LEN);
 	text_poke_check_sync_begin();
 	text_poke_tell();
-	text_poke_check_all_refetched();
+	text_poke_check_fenced(cpu_online_mask);
 	text_poke_check_sync_end();
 }
 
@@ -86,13 +89,64 @@ static void store_often(void)
 	text_poke_check_mapped(false);
 }
 
+static struct text_poke_site one, *page[1];
+static struct text_poke_queue queue = { .index = { page }, .nr = 1 };
+
+/* A guarded batch of one site, which has got to @stage before it is taken back. */
+static void take_back(enum text_poke_stage stage, enum text_poke_stored what,
+		      bool recorded)
+{
+	one = (struct text_poke_site) {
+		.addr = site_addr(), .len = LEN, .trap = true,
+	};
+	page[0] = &one;
+	text_poke_check_begin(&queue, true, recorded);
+	if (recorded) {
+		one.stage = STAGE_SYNCED;
+		text_poke_check_record(&one);
+	}
+	one.stage = stage;
+	text_poke_check_undo();
+	text_poke_check_mapped(true);
+	text_poke_check_store(&one, what);
+	text_poke_check_mapped(false);
+}
+
+static void take_back_live_text(void)
+{
+	take_back(STAGE_DONE, STORED_UNIT, false);
+}
+
+static void take_back_as_a_whole(void)
+{
+	take_back(STAGE_LEFT, STORED_WHOLE, false);
+}
+
+static void take_back_what_was_recorded(void)
+{
+	take_back(STAGE_LEFT, STORED_UNIT, true);
+}
+
+/* This CPU is left out. */
+static void fence_without_this_cpu(void)
+{
+	static struct cpumask others;
+
+	guard(preempt)();
+	cpumask_andnot(&others, cpu_online_mask,
+		       cpumask_of(smp_processor_id()));
+	text_poke_check_sync_begin();
+	text_poke_check_fenced(&others);
+	text_poke_check_sync_end();
+}
+
 #ifdef CONFIG_TEXT_POKE_CATCH_UP
 /* A trap that was taken in user mode, as it were. */
 static void sync_after_early_trap(void)
 {
 	raw_cpu_write(text_poke_early_trap, site_addr());
 	text_poke_check_sync_begin();
-	text_poke_check_all_refetched();
+	text_poke_check_fenced(cpu_online_mask);
 	text_poke_check_sync_end();
 }
 #endif
@@ -109,6 +163,11 @@ static void checker_knows_what_it_is_told(struct kunit *test)
 		{ sync_while_mapped, "synced with the alias mapped" },
 		{ sync_while_untold, "synced before perf was told" },
 		{ store_often, "too many stores through one mapping" },
+		{ take_back_live_text, "a unit out of turn" },
+		{ take_back_as_a_whole, "stored without a guard" },
+		{ take_back_what_was_recorded,
+		  "taken back, and no record says so" },
+		{ fence_without_this_cpu, "a CPU has not refetched in a sync" },
 #ifdef CONFIG_TEXT_POKE_CATCH_UP
 		{ sync_after_early_trap,
 		  "a site was run in what counts as user mode" },

@@ -1097,17 +1097,27 @@ static int listen_once(void *data)
 	return 0;
 }
 
-static bool late_listens;
+static bool late_comes, late_listens;
 
 static struct task_struct *late_listener;
+
+static int listen_late(void *unused)
+{
+	WRITE_ONCE(late_comes, true);
+	return listen_once(&late_listens);
+}
 
 /* In the middle of a batch; returns when the event had time enough. */
 static void listen_meanwhile(const void *addr, const void *old, size_t old_len,
 			     const void *new, size_t new_len)
 {
 	struct kunit *test = kunit_get_current_test();
+	int ms;
 
 	wake_up_process(late_listener);
+	for (ms = 0; ms < 2000 && !READ_ONCE(late_comes); ms++)
+		mdelay(1);
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(late_comes));
 	mdelay(50);
 	KUNIT_EXPECT_FALSE(test, READ_ONCE(late_listens));
 }
@@ -1115,14 +1125,21 @@ static void listen_meanwhile(const void *addr, const void *old, size_t old_len,
 /* Else the batch that is being written would have no records for it. */
 static void listeners_wait_for_the_batch(struct kunit *test)
 {
+	if (num_online_cpus() < 2)
+		kunit_skip(test, "needs a second CPU");
+
 	listen(test);
+	late_comes = false;
 	late_listens = false;
-	late_listener = kthread_create(listen_once, &late_listens,
-				       "text_poke_test");
+	late_listener = kthread_create(listen_late, NULL, "text_poke_test");
 	KUNIT_ASSERT_FALSE(test, IS_ERR(late_listener));
+	migrate_disable();
+	kthread_bind(late_listener, cpumask_any_but(cpu_online_mask,
+						    raw_smp_processor_id()));
 	text_poke_test_record(listen_meanwhile);
 	KUNIT_EXPECT_EQ(test, 0, poke(site_addr(), insns.nop, insns.jump, LEN));
 	text_poke_test_record(NULL);
+	migrate_enable();
 	while (!READ_ONCE(late_listens))
 		msleep(20);
 	KUNIT_EXPECT_EQ(test, 0, poke(site_addr(), insns.jump, insns.nop, LEN));

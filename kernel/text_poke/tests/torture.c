@@ -64,6 +64,8 @@ torture_param(int, cycles_min, 1,
 	      "Fewer CPU hotplugs are a failure, if there are to be any");
 torture_param(int, undone_min, 1,
 	      "Fewer batches that failed are a failure, if any are to");
+torture_param(int, others_min, 1,
+	      "Fewer perf events, probes, or hits of these are a failure");
 
 /* Interrupts shall not take all the time, also of a CPU that is emulated. */
 #define TIMER_NS	(3 * NSEC_PER_MSEC)
@@ -620,12 +622,30 @@ static bool enough(const char *what, const char *of, u64 value, u64 min)
 	return false;
 }
 
+/* Where there are such. */
+static bool enough_others(void)
+{
+	bool good = true;
+
+	if (IS_ENABLED(CONFIG_PERF_EVENTS))
+		good &= enough("perf events", NULL, counts.listeners,
+			       others_min);
+	if (!IS_ENABLED(CONFIG_KPROBES))
+		return good;
+	good &= enough("probes", "put or taken", counts.probings, others_min);
+	good &= enough("hits", "of probes", atomic64_read(&counts.probe_hits),
+		       others_min);
+	good &= enough("probes", "of sites", counts.site_probings, others_min);
+	return enough("hits", "of probes of sites",
+		      atomic64_read(&counts.site_hits), others_min) && good;
+}
+
 static bool enough_happened(const struct text_poke_reads *reads)
 {
-	bool good;
+	bool good = enough_others();
 	int i;
 
-	good = enough("pokes", NULL, text_poke_torture_writes.pokes, pokes_min);
+	good &= enough("pokes", NULL, text_poke_torture_writes.pokes, pokes_min);
 	for (i = 0; i < CONTEXTS; i++)
 		if (i != IN_NMI || TEXT_POKE_TORTURE_NMI)
 			good &= enough("calls", context_names[i],

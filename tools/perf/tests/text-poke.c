@@ -83,7 +83,7 @@ static const bool have_decoders;
 #endif
 
 #if defined(HAVE_CSTRACE_SUPPORT) && defined(HAVE_AUXTRACE_SUPPORT) && \
-	__BYTE_ORDER == __LITTLE_ENDIAN
+	defined(HAVE_LIBELF_SUPPORT) && __BYTE_ORDER == __LITTLE_ENDIAN
 static const bool have_coresight = true;
 #else
 static const bool have_coresight;
@@ -182,17 +182,17 @@ static void put_header(struct buf *buf, u32 type, u16 misc, u16 size)
 }
 
 /* What sample_id_all appends to a record, for the sample type of write_attrs() */
-static void put_sample_id_of_cpu(struct buf *buf, u64 time, u32 cpu)
+static void put_sample_id_of(struct buf *buf, u64 time, u32 cpu, u64 id)
 {
 	put_u64(buf, 0);
 	put_u64(buf, time);
 	put_u64(buf, cpu);
-	put_u64(buf, DUMMY_ID);
+	put_u64(buf, id);
 }
 
 static void put_sample_id(struct buf *buf, u64 time)
 {
-	put_sample_id_of_cpu(buf, time, 0);
+	put_sample_id_of(buf, time, 0, DUMMY_ID);
 }
 
 #define SAMPLE_ID_SIZE 32
@@ -215,17 +215,24 @@ static void put_poke(struct text_poke_test *t, u64 time, u64 addr,
 	put_sample_id(&t->events, time);
 }
 
+/* A type that there is not: BPF's code that is no program */
+#define IMAGE	0x100
+
 static void put_ksymbol(struct text_poke_test *t, u64 time, u64 addr, u32 len, u16 type, u16 flags)
 {
-	const char name[16] = "slot";
+	const char name[24] = "slot", prog[24] = "bpf_prog_1_slot", image[24] = "bpf_dispatcher_slot";
+	const bool is_image = type == IMAGE;
 
+	if (is_image)
+		type = PERF_RECORD_KSYMBOL_TYPE_BPF;
 	put_header(&t->events, PERF_RECORD_KSYMBOL, PERF_RECORD_MISC_KERNEL,
 		   8 + 16 + sizeof(name) + SAMPLE_ID_SIZE);
 	put_u64(&t->events, addr);
 	put_u32(&t->events, len);
 	put(&t->events, &type, sizeof(type));
 	put(&t->events, &flags, sizeof(flags));
-	put(&t->events, name, sizeof(name));
+	put(&t->events, is_image ? image : type == PERF_RECORD_KSYMBOL_TYPE_BPF ? prog : name,
+	    sizeof(name));
 	put_sample_id(&t->events, time);
 }
 
@@ -239,15 +246,15 @@ static void put_lost(struct text_poke_test *t, u64 time, u32 cpu, u64 lost)
 	put_header(&t->events, PERF_RECORD_LOST, 0, 8 + 16 + SAMPLE_ID_SIZE);
 	put_u64(&t->events, DUMMY_ID);
 	put_u64(&t->events, lost);
-	put_sample_id_of_cpu(&t->events, time, cpu);
+	put_sample_id_of(&t->events, time, cpu, DUMMY_ID);
 }
 
 /* As perf record writes it at the end: of how many an event has lost in all */
-static void put_lost_in_all(struct text_poke_test *t, u64 lost)
+static void put_lost_in_all(struct text_poke_test *t, u64 id, u64 lost)
 {
 	put_header(&t->events, PERF_RECORD_LOST_SAMPLES, 0, 8 + 8 + SAMPLE_ID_SIZE);
 	put_u64(&t->events, lost);
-	put_sample_id(&t->events, 0);
+	put_sample_id_of(&t->events, 0, 0, id);
 }
 
 /* A record that is not so long as it says */
@@ -1227,6 +1234,83 @@ static int test__cs_later_kcore(struct test_suite *test __maybe_unused, int subt
 	return have_coresight ? later_kcore(&arm64) : TEST_SKIP;
 }
 
+/*
+ * The jump comes and a record that says so is lost: that there was a jump when it
+ * goes says nothing of the time before the loss
+ */
+static int loss(const struct isa *isa)
+{
+	struct text_poke_test t;
+
+	if (begin(&t, isa))
+		return end(&t, TEST_FAIL);
+	t.ref = 1;
+	put_guest_poke(&t, 900);
+	trace_loops(&t, 1000, 1500);
+	t.jumps = true;
+	put_lost(&t, 2500, 0, 1);
+	poke(&t, 4000);
+	trace_loops(&t, 5000, 5500);
+	put_trace(&t);
+	if (write_data(&t, "perf.data") || decode(&t, "perf.data") ||
+	    said(&t, "Lost 1 records between 0.000000900 and 0.000002500") != 1)
+		return end(&t, TEST_FAIL);
+	return end(&t, compare(&t));
+}
+
+static int test__pt_loss(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
+{
+	return loss(&x86);
+}
+
+static int test__cs_loss(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
+{
+	return have_coresight ? loss(&arm64) : TEST_SKIP;
+}
+
+/* Code comes to where other code was, and is changed: that was not there before */
+static int reused(const struct isa *isa, bool announced)
+{
+	char kernel[128];
+	struct text_poke_test t;
+
+	if (begin(&t, isa))
+		return end(&t, TEST_FAIL);
+	t.ref = 1;
+	t.detour = MODULE;
+	trace_loops(&t, 600, 900);
+	poke(&t, 1000);
+	trace_loops(&t, 2000, 2500);
+	poke(&t, 3000);
+	if (announced)
+		put_ksymbol(&t, 3500, MODULE, 0x100, PERF_RECORD_KSYMBOL_TYPE_BPF, 0);
+	else
+		put_poke(&t, 3500, MODULE, NULL, 0, isa->nop, isa->site_len);
+	put_poke(&t, 4000, MODULE, isa->nop, isa->site_len, isa->eret, isa->eret_len);
+	trace_loops(&t, 5000, 5500);
+	put_trace(&t);
+	if (write_kcore(&t, "d/later") || write_data(&t, "perf.data"))
+		return end(&t, TEST_FAIL);
+	snprintf(kernel, sizeof(kernel), "--kallsyms %s", in_dir(&t, "d/later/kallsyms"));
+	if (decode_with(&t, "perf.data", kernel))
+		return end(&t, TEST_FAIL);
+	return end(&t, compare(&t));
+}
+
+static int test__pt_reused(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
+{
+	int ret = reused(&x86, false);
+
+	return ret == TEST_OK ? reused(&x86, true) : ret;
+}
+
+static int test__cs_reused(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
+{
+	int ret = have_coresight ? reused(&arm64, false) : TEST_SKIP;
+
+	return ret == TEST_OK ? reused(&arm64, true) : ret;
+}
+
 /* A file with a loop in which no text changes, and the folder of a copy of the kernel */
 static int make_still_file(struct text_poke_test *t, const struct isa *isa)
 {
@@ -1315,7 +1399,7 @@ static int test__cs_boot(struct test_suite *test __maybe_unused, int subtest __m
 }
 
 /* Of the CPU that has lost records the last one before tells since when, if the CPU is known */
-static int lost(u32 cpu, u64 in_all, const char *when, int at_end)
+static int lost(u32 cpu, u64 in_all, u64 of_others, const char *when, int at_end)
 {
 	struct text_poke_test t;
 
@@ -1329,7 +1413,8 @@ static int lost(u32 cpu, u64 in_all, const char *when, int at_end)
 	poke(&t, 4000);
 	put_lost(&t, 5000, cpu, 4);
 	trace_loops(&t, 5000, 6000);
-	put_lost_in_all(&t, in_all);
+	put_lost_in_all(&t, DUMMY_ID, in_all);
+	put_lost_in_all(&t, AUX_ID, of_others);
 	put_trace(&t);
 	if (write_data(&t, "perf.data") || decode(&t, "perf.data") ||
 	    said(&t, when) != 1 || said(&t, "Lost 2 more records at the end") != at_end)
@@ -1341,10 +1426,12 @@ static int test__lost(struct test_suite *test __maybe_unused, int subtest __mayb
 {
 	const char *since = "Lost 11 records between 0.000002000 and 0.000005000";
 	const char *any_time = "Lost 11 records between 0.000000000 and 0.000005000";
-	int ret = lost(0, 11, since, 0);
+	int ret = lost(0, 11, 0, since, 0);
 
-	ret = ret == TEST_OK ? lost(0, 13, since, 1) : ret;
-	return ret == TEST_OK ? lost(-1, 11, any_time, 0) : ret;
+	ret = ret == TEST_OK ? lost(0, 13, 0, since, 1) : ret;
+	ret = ret == TEST_OK ? lost(0, 2, 11, since, 1) : ret;
+	ret = ret == TEST_OK ? lost(0, 0, 13, since, 0) : ret;
+	return ret == TEST_OK ? lost(-1, 11, 0, any_time, 0) : ret;
 }
 
 /* What is wrong with a record does no harm to the others, and is told */
@@ -2166,7 +2253,7 @@ static bool kcore__has(struct machine *machine, u64 addr)
 static bool kcore__knows(struct machine *machine, struct map *map)
 {
 	struct maps *kmaps = machine__kernel_maps(machine);
-	struct map *named = maps__find_by_name(kmaps, "slot");
+	struct map *named = maps__find_by_name(kmaps, dso__short_name(map__dso(map)));
 	const bool ok = RC_CHK_EQUAL(named, map) && maps__equal(map__kmaps(map), kmaps);
 
 	map__put(named);
@@ -2310,6 +2397,17 @@ static bool kcore__bpf_load(struct machine *machine)
 }
 
 /* Of a BPF program that is loaded the kernel does not become one */
+/* A dispatcher is read from kcore, and changed there */
+static bool kcore__image(struct text_poke_test *t, struct machine *machine, u64 addr)
+{
+	const u8 byte = kcore_byte(addr), changed = ~byte;
+
+	return !kcore__ksymbol(t, machine, addr, 0x100, IMAGE, 0) && kcore__has(machine, addr) &&
+	       !machine__write_text(machine, addr, &changed, 1) && !kcore__has(machine, addr) &&
+	       !machine__write_text(machine, addr, &byte, 1) && kcore__has(machine, addr) &&
+	       !kcore__ksymbol(t, machine, addr, 0x100, IMAGE, GONE) && kcore__has(machine, addr);
+}
+
 static int test__kcore_bpf(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
 {
 	u64 addrs[2] = { SLOT, TEXT_START + 0x1000 };
@@ -2328,7 +2426,8 @@ static int test__kcore_bpf(struct test_suite *test __maybe_unused, int subtest _
 	}
 	ok = ok && !kcore__ksymbol(&t, &machine, SLOT, 0x400, BPF, 0) &&
 	     kcore__bpf_load(&machine) &&
-	     kcore__has(&machine, addrs[1]) && kcore__has_slot(&machine, SLOT, SLOT + 0x400);
+	     kcore__has(&machine, addrs[1]) && kcore__has_slot(&machine, SLOT, SLOT + 0x400) &&
+	     kcore__image(&t, &machine, SLOT + 0x800);
 	ret = kcore__exit(&t, &machine, ok);
 	perf_env__exit(&env);
 	return ret;
@@ -2445,6 +2544,8 @@ static struct test_case text_poke_tests[] = {
 	TEST_CASE("perf inject, Intel PT across text pokes", pt_inject),
 	TEST_CASE("Intel PT and text pokes without kcore", pt_boot),
 	TEST_CASE("Intel PT and text pokes with a kcore of later", pt_later_kcore),
+	TEST_CASE("Intel PT and text pokes, some of which are lost", pt_loss),
+	TEST_CASE("Intel PT and text pokes where other code was", pt_reused),
 	TEST_CASE("Intel PT without kcore or text pokes", pt_still),
 	TEST_CASE("Lost records and text pokes", lost),
 	TEST_CASE("Broken records of text pokes", broken),
@@ -2467,6 +2568,8 @@ static struct test_case text_poke_tests[] = {
 	TEST_CASE_REASON("CoreSight and text pokes, no index of the trace", cs_no_index, "no CoreSight"),
 	TEST_CASE_REASON("CoreSight and text pokes without kcore", cs_boot, "no CoreSight"),
 	TEST_CASE_REASON("CoreSight and text pokes with a kcore of later", cs_later_kcore, "no CoreSight"),
+	TEST_CASE_REASON("CoreSight and text pokes, some of which are lost", cs_loss, "no CoreSight"),
+	TEST_CASE_REASON("CoreSight and text pokes where other code was", cs_reused, "no CoreSight"),
 	TEST_CASE_REASON("CoreSight without kcore or text pokes", cs_still, "no CoreSight"),
 	TEST_CASE_REASON("CoreSight and text pokes, broken files", cs_truncated, "no CoreSight"),
 	TEST_CASE_REASON("CoreSight and text pokes, files that are cut off", cs_cut, "no CoreSight"),
