@@ -190,7 +190,11 @@ class Plain(Trees):
         folder = self.kernel()
         apply.apply()
         write_tree(folder, {"kernel/text_poke/core.c": "mine\n"})
-        self.refused(apply.unapply, "another version", code=errors.USAGE)
+        self.refused(
+            apply.unapply,
+            "another version of the series (kernel/text_poke/core.c",
+            code=errors.USAGE,
+        )
         self.assertEqual((folder / "kernel/text_poke/core.c").read_text(), "mine\n")
 
     def test_a_patch_that_was_taken_out_is_missed(self):

@@ -18,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 # pylint: disable=wrong-import-position
 from textpoke import cli, errors, given, host, lock, paths, say  # noqa: E402
+from textpoke.results import report  # noqa: E402
 from textpoke.series import base  # noqa: E402
 
 ROOT = paths.DEV.parent.parent
@@ -106,6 +107,11 @@ class Values(Case):
             _, options = cli.parse(["deb"])
         self.assertIsNone(options.get("DEBUG"))
 
+    def test_a_folder_that_may_not_be_written(self):
+        with mock.patch.object(os, "access", return_value=False):
+            self.usage("series", f"OUT={self.home}/x/y", says="is where you may not write")
+        cli.parse(["series", f"OUT={self.home}/x/y"])
+
     def test_more_cpus_than_there_can_be(self):
         self.usage("boot", "SMP=999", says="SMP=999 is too many")
         cli.parse(["boot", f"SMP={given.MOST_CPUS}"])
@@ -123,6 +129,7 @@ class Values(Case):
             ("apply", "DRY=x", "DRY=x"),
             ("boot", "INITRD=/nowhere", "is not a file"),
             ("boot", "QEMU_ARGS='", "cannot be split"),
+            ("cases", "CASE=99", "CASE=99 matches none of the cases"),
         ):
             self.usage(name, word, says=says)
 
@@ -249,6 +256,23 @@ class System(Case):
             self.assertIn("a file", failure.message)
             self.assertEqual(failure.code, errors.INFRA)
         self.assertIsNone(errors.of_system(ValueError("x")))
+
+    def test_nor_have_they_in_a_step(self):
+        def full():
+            raise OSError(28, "x", "a file")
+
+        with contextlib.redirect_stderr(io.StringIO()) as said:
+            found = list(report.results_of("it", full))
+        self.assertEqual(said.getvalue(), "")
+        self.assertIn("the disk is full (a file)", found[0].note)
+
+    def test_a_child_that_is_to_end_ends(self):
+        child = os.fork()
+        if not child:
+            cli._stop()
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), errors.INTERRUPTED)
+        with self.assertRaises(KeyboardInterrupt):
+            cli._stop()
 
     def test_no_python(self):
         done = subprocess.run(

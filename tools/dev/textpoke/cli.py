@@ -18,6 +18,8 @@ from . import errors, lock, paths
 from .errors import INFRA, INTERRUPTED, OK, UNREAD, USAGE, Fail
 from .say import say
 
+MAIN = os.getpid()
+
 VARIABLES = {
     "ARCH": "x86, arm64 (default; all for check, check-full, mutants), riscv or powerpc; i386 for "
     "kernels of 32 bits",
@@ -25,7 +27,7 @@ VARIABLES = {
     "KERNEL": "your own Linux 6.12.y tree: the base to build, or what `apply` and `unapply` change",
     "BASE": "1: the same on the unpatched kernel",
     "FLAVOUR": "Debian's kernel that `deb` goes by: cloud (default) or generic",
-    "DEBUG": "1: packages with BTF and debug information, which take half as long again; not from "
+    "DEBUG": "1: packages with BTF and debug information, which take two thirds longer; not from "
     "the environment",
     "KDIR": "the kernel to boot: a build folder (default: build/<arch>)",
     "INITRD": "the initramfs to boot (default: our own)",
@@ -427,7 +429,11 @@ def _do(words):
 
 
 def _stop(*_):
-    """A request to end is handled as Ctrl-C is: children are ended, locks released."""
+    """A request to end is handled as Ctrl-C is: children are ended, locks released.
+    A child that has not begun its program yet has nothing to release.
+    """
+    if os.getpid() != MAIN:
+        os._exit(INTERRUPTED)
     raise KeyboardInterrupt
 
 

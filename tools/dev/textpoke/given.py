@@ -11,6 +11,7 @@ from pathlib import Path
 from . import arch as arches
 from . import lock, paths
 from .bench import benchfile
+from .checks import cases
 from .errors import USAGE, Fail
 from .guests import boot, perf
 from .packages import deb
@@ -199,6 +200,11 @@ def _number(name):
     return lambda _, options: options.number(name)
 
 
+def case(_, options):
+    """There are some whose names begin like that."""
+    cases.load(options.arch, options.get("CASE", ""))
+
+
 CHECKS = {
     "ARCH": architecture,
     "KERNEL": kernel,
@@ -211,6 +217,7 @@ CHECKS = {
     "DATA": data,
     "FLAVOUR": flavour,
     "COMPARE": compare,
+    "CASE": case,
     **{name: _flag(name) for name in ("BASE", "LLVM", "LIST", "FRESH", "DRY", "DEBUG")},
     **{name: _number(name) for name in ("TIMEOUT", "MINUTES", "JOBS")},
 }

@@ -278,7 +278,7 @@ def main(options):
         raise Fail(
             USAGE,
             f"ONLY={only} matches none of the mutants: "
-            f"{', '.join(mutant.word for mutant in known)}",
+            f"{', '.join(dict.fromkeys(mutant.word for mutant in known))}",
         )
     of_models = [mutant for mutant in mutants if mutant.trial == MODEL]
     report = check.Report().into("mutants")

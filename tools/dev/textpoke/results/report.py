@@ -8,7 +8,7 @@ from dataclasses import replace
 from fnmatch import fnmatch
 
 from .. import paths
-from ..errors import OK, TEST_FAILED, USAGE, Fail
+from ..errors import OK, TEST_FAILED, USAGE, Fail, of_system
 from ..say import say, working
 from ..series import patches
 from . import grid, junit, ktap, made
@@ -30,6 +30,9 @@ def results_of(name, function, *args):
     except Fail as failure:
         yield Result(name, FAILED, failure.message)
     except Exception as error:  # a mistake in these tools must not hide the other tests
+        if known := of_system(error):
+            yield Result(name, FAILED, known.message)
+            return
         traceback.print_exc()
         yield Result(name, FAILED, f"{type(error).__name__}: {error}")
 

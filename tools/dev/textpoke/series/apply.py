@@ -102,8 +102,13 @@ class _Look:
         diff = patch.diff_of(lambda path: path not in kept)
         both = {*kinds.values(), *([self._hunks(diff)] if diff else ())}
         kind = both.pop() if len(both) == 1 else "other"
-        odd = [path for path in kinds if kinds[path] != "there"]
-        self.whose = odd[0] if kind == "other" and odd else self.whose
+        # One that is there and is no version of ours, rather than one that is not there.
+        odd = sorted(
+            (path for path in kinds if kinds[path] != "there"),
+            key=lambda path: kinds[path] != "other",
+        )
+        if kind == "other" and odd and (not self.whose or kinds[odd[0]] == "other"):
+            self.whose = odd[0]
         self.found[kind].insert(0, patch)
 
 

@@ -74,6 +74,8 @@ def folder_of(out):
         raise nowhere
     if not _nearest(folder).is_dir():
         raise Fail(USAGE, f"OUT={out} is no folder, or in none: name a new or empty one")
+    if not os.access(_nearest(folder), os.W_OK | os.X_OK):
+        raise Fail(USAGE, f"OUT={out} is where you may not write: name a folder of yours")
     check(folder)
     return folder
 
